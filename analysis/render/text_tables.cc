@@ -176,10 +176,11 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
                         (by_module ? ModuleSpansWords(result) : std::string(" operations")) + ", " +
                         FormatDuration(result.self_ns()) + " of thread time in them";
   if (result.has_step_count()) {
-    heading += "; " + FormatNumber(result.step_count()) + " steps of " +
-               FormatDuration(result.step_ns() /
-                              static_cast<int64_t>(std::max<uint64_t>(result.step_count(), 1))) +
-               " on average";
+    const uint64_t steps = result.step_count();
+    heading +=
+        "; " + FormatNumber(steps) + (steps == 1 ? " step of " : " steps of ") +
+        FormatDuration(result.step_ns() / static_cast<int64_t>(std::max<uint64_t>(steps, 1))) +
+        (steps == 1 ? "" : " on average");
   }
   if (result.has_device_ns()) {
     heading += "; " + FormatDuration(result.device_ns() - result.device_outside_ns()) + " of " +

@@ -17,7 +17,7 @@ const withDecimals = [0, 1, 2, 3].map(
 );
 
 /** Returns three significant digits; larger numbers stay whole, with thousands. */
-function significant(value: number): string {
+export function significant(value: number): string {
   if (value >= 99.95) return whole.format(Math.round(value));
   return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -82,11 +82,10 @@ export function times(value: number | null | undefined): string {
   return `${value.toFixed(2)}${SPACE}×`;
 }
 
-/** Returns a moment of the trace as a whole number. Short traces are told in microseconds. */
+/** Returns a moment of a trace as a whole number. All moments of a trace have one unit. */
 export function position(ns: number, traceNs: number): string {
-  return traceNs < 1e9
-    ? `${whole.format(Math.round(ns / 1e3))}${SPACE}µs`
-    : `${whole.format(Math.round(ns / 1e6))}${SPACE}ms`;
+  const [factor, unit] = traceNs >= 1e9 ? [1e6, "ms"] : traceNs >= 1e6 ? [1e3, "µs"] : [1, "ns"];
+  return `${whole.format(Math.round(ns / factor))}${SPACE}${unit}`;
 }
 
 /** Returns a number with its noun: "1 step", "80 steps". */

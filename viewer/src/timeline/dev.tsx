@@ -7,6 +7,7 @@ import { render } from "preact";
 import { Timeline } from "../pages/timeline";
 import type { Trace, TraceInfo } from "../trace/api";
 import type { FrameFigures } from "./canvas";
+import "../app/tokens.css";
 import "./dev.css";
 
 declare global {

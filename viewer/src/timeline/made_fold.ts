@@ -15,7 +15,7 @@ export interface MadeTrack {
   readonly device: number | null;
   readonly tid: number | null;
   readonly depths: number;
-  /** Of a counter its unit; "": the track has slices. */
+  /** Unit of a counter; "": the track has slices. */
   readonly unit: string;
   /** Track that `join` is about. */
   readonly other: number;
@@ -24,7 +24,7 @@ export interface MadeTrack {
   readonly name_of: Uint32Array;
   readonly cls: Uint8Array;
   readonly depth: Uint8Array;
-  /** Of a kernel its launch, of a launch its kernel; -1: none. */
+  /** The launch of a kernel, the kernel of a launch; -1: none. */
   readonly join: Int32Array;
   readonly value: Float64Array;
 }

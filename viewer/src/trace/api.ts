@@ -143,7 +143,7 @@ export interface RangeRow {
   /** Rows that overlap the range. */
   readonly count: number;
   readonly total_ns: number;
-  /** Of whole rows, not cut. */
+  /** Shortest and longest of the whole rows, not cut. */
   readonly min_ns: number;
   readonly max_ns: number;
 }

@@ -24,7 +24,7 @@ const MOST_FAULTS = 100;
 const MOST_TAKEN_BACK = 1000;
 
 export interface Block {
-  /** Of the zstd frame. */
+  /** Place of the zstd frame in the file. */
   readonly offset: number;
   readonly compressed: number;
   readonly raw: number;

@@ -160,7 +160,7 @@ describe("a trace", () => {
     const trace = await open(`${TRACES}v1/gpu.gpt`);
     const { start_ns, end_ns } = whole(trace);
     const { time_ns, most } = await trace.counter(trackOf(trace, "queue"), start_ns, end_ns, 1);
-    // Of 15 kernels, four have begun when the last one is launched.
+    // Four of 15 kernels have begun when the last kernel is launched.
     expect(Math.max(...most)).toBe(11);
     expect(most[most.length - 1]).toBe(0);
     // The last kernel begins then.

@@ -13,7 +13,7 @@ export const FOLDED = 0xffffffff;
 const SHORT_PX = 4;
 const GAP_PX = 10;
 const CLASS_COUNT = CLASSES.length;
-/** Of a cell. */
+/** Columns of a cell. */
 const COLUMNS = 32;
 
 /** What the zoom means in nanoseconds. */
@@ -22,9 +22,9 @@ export interface Zoom {
   readonly short: number;
   /** A longer gap ends a cell. */
   readonly gap: number;
-  /** Of a cell. */
+  /** Width of a cell. */
   readonly width: number;
-  /** Of a column: a 32nd of a cell, 2 to 4 px. The exponent of 2. */
+  /** A column is a 32nd of a cell, 2 to 4 px. This is the exponent of 2. */
   readonly columnBits: number;
 }
 

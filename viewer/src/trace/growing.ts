@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Typed arrays that grow.
+// Typed arrays that grow. Two classes and not one: each then always meets one kind of array, which
+// keeps its inner loops fast.
 
 export class Floats {
   private data = new Float64Array(64);

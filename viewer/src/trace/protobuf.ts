@@ -9,13 +9,13 @@ const TWO_32 = 2 ** 32;
 
 /** Walks over the fields of one message. */
 export class PbReader {
-  /** Of the current field. */
+  /** Number of the current field. */
   number = 0;
   wire = 0;
-  /** Of a varint or fixed field: its bits. */
+  /** Bits of a varint or of a fixed field. */
   low = 0;
   high = 0;
-  /** Of a field with a length: its place in the bytes. */
+  /** Place in the bytes of a field with a length. */
   begin = 0;
   end = 0;
 

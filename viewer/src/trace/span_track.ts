@@ -42,7 +42,7 @@ export interface Grain {
   readonly fewRows: number;
   /** The least number of columns of the finest level. */
   readonly columns: number;
-  /** Of longer tracks a near window is drawn without the pass. */
+  /** Rows from which on a near window is drawn without the pass. */
   readonly longRows: number;
 }
 const GRAIN: Grain = {

@@ -37,7 +37,7 @@ export interface TrackEntry {
   readonly info: TrackInfo;
   readonly spans: SpanTrack | null;
   readonly curve: CurveTrack | null;
-  /** Of the thread or stream in its file. */
+  /** Number of the thread or stream in its file. */
   readonly number: number;
 }
 
