@@ -360,6 +360,22 @@ constexpr uint16_t NewestPart() {
 // The minor version of the format.
 inline constexpr uint16_t kFormatMinor = NewestPart();
 
+// Tables that CUPTI feeds have places in arrays: their order in kTables.
+constexpr int CuptiPlace(ChunkKind kind) {
+  int place = 0;
+  for (const TableSpec& table : kTables) {
+    if (table.kind == kind) break;
+    place += table.feed == Feed::kCupti ? 1 : 0;
+  }
+  return place;
+}
+constexpr int CountCuptiTables() {
+  int count = 0;
+  for (const TableSpec& table : kTables) count += table.feed == Feed::kCupti ? 1 : 0;
+  return count;
+}
+inline constexpr int kCuptiTables = CountCuptiTables();
+
 // Kinds of rings have places in arrays.
 inline constexpr int kRingKinds = 32;
 constexpr int RingKindIndex(ChunkKind kind) {

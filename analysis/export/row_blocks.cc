@@ -6,8 +6,9 @@
 #include "analysis/export/row_blocks.h"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
+#include "analysis/model/table_extents.h"
 #include "proto/container.h"
 #include "proto/schema.h"
 
@@ -19,24 +20,22 @@ using proto::ChunkKind;
 // No ring holds rows that are not in the file yet.
 constexpr uint64_t kNoRing = ~uint64_t{0};
 
+// Tables that importers make. RowDetail holds columns of the others.
+constexpr ChunkKind kImported[] = {
+    ChunkKind::kOp,       ChunkKind::kPython,      ChunkKind::kTensor,   ChunkKind::kCounter,
+    ChunkKind::kRange,    ChunkKind::kLaunch,      ChunkKind::kKernel,   ChunkKind::kMemcpy,
+    ChunkKind::kMemset,   ChunkKind::kGraphLaunch, ChunkKind::kApi,      ChunkKind::kSync,
+    ChunkKind::kOverhead, ChunkKind::kCudaEvent,   ChunkKind::kRowDetail};
+
 // Returns the first table with rows that no importer makes; empty: there is none.
 std::string OtherRows(const Track& track) {
-  const std::pair<size_t, const char*> tables[] = {
-      {track.heap.rows(), "heap"},
-      {track.wait.rows(), "wait"},
-      {track.thread_event.rows(), "thread"},
-      {track.process_event.rows(), "process"},
-      {track.mapping.rows(), "mapping"},
-      {track.range_payload.rows(), "range_payload"},
-      {track.range_value.rows(), "range_value"},
-      {track.device_memory.rows(), "device_memory"},
-      {track.memory_pool.rows(), "memory_pool"},
-      {track.unified_memory.rows(), "unified_memory"},
-      {track.samples.size(), "thread sample"},
-  };
-  for (const auto& [rows, name] : tables)
-    if (rows != 0) return name;
-  return "";
+  for (const proto::TableSpec& table : proto::kTables) {
+    const bool is_imported =
+        std::find(std::begin(kImported), std::end(kImported), table.kind) != std::end(kImported);
+    if (!is_imported && RowsOf(track, table.kind) != 0) return table.name;
+  }
+  if (track.range_value.rows() != 0) return "range_value";
+  return track.samples.empty() ? "" : "thread sample";
 }
 
 bool StandForOne(const Column<uint32_t>& weight) {

@@ -51,6 +51,19 @@ template <size_t kColumns>
   ++rows_;
 }
 
+template <ChunkKind kKind, size_t kColumns>
+[[gnu::always_inline]] inline void ActivitySorter::AppendChosen(RateBudget::Class of,
+                                                                uint64_t correlation,
+                                                                Stream* stream,
+                                                                const uint64_t (&row)[kColumns]) {
+  AppendChosen(of, correlation, stream->BufferOf<kKind>(of), kKind, stream->track, row);
+}
+
+template <ChunkKind kKind>
+void ActivitySorter::Append(Stream* stream, const uint64_t* row) {
+  Append(stream->BufferOf<kKind>(RateBudget::kCalls), kKind, stream->track, row);
+}
+
 ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
     : names_(strings), strings_(strings), streams_(tracks), threads_(tracks) {}
 
@@ -143,7 +156,7 @@ bool ActivitySorter::HasWorkTimes(uint64_t start, uint64_t end) {
                           record.U64(kernel::kGraphNode)};
   if (row[4] != 0) graphs_.SawNode(record.U32(kernel::kGraph), row[5]);
   const RateBudget::Class of = ClassOf(row[4]);
-  AppendChosen(of, row[3], &stream->kernels[of], ChunkKind::kKernel, stream->track, row);
+  AppendChosen<ChunkKind::kKernel>(of, row[3], stream, row);
 }
 
 void ActivitySorter::TakeKernel(const Record& record) {
@@ -171,7 +184,7 @@ void ActivitySorter::TakeCopy(const Record& record) {
       0};
   if (row[5] != 0) graphs_.SawNode(record.U32(copy::kGraph), row[6]);
   const RateBudget::Class of = ClassOf(row[5]);
-  AppendChosen(of, row[3], &stream->copies[of], ChunkKind::kMemcpy, stream->track, row);
+  AppendChosen<ChunkKind::kMemcpy>(of, row[3], stream, row);
 }
 
 void ActivitySorter::TakePeerCopy(const Record& record) {
@@ -193,7 +206,7 @@ void ActivitySorter::TakePeerCopy(const Record& record) {
       from | to << 32};
   if (row[5] != 0) graphs_.SawNode(record.U32(peer_copy::kGraph), row[6]);
   const RateBudget::Class of = ClassOf(row[5]);
-  AppendChosen(of, row[3], &stream->copies[of], ChunkKind::kMemcpy, stream->track, row);
+  AppendChosen<ChunkKind::kMemcpy>(of, row[3], stream, row);
 }
 
 void ActivitySorter::TakeSet(const Record& record) {
@@ -213,7 +226,7 @@ void ActivitySorter::TakeSet(const Record& record) {
                           record.U32(set::kValue)};
   if (row[5] != 0) graphs_.SawNode(record.U32(set::kGraph), row[6]);
   const RateBudget::Class of = ClassOf(row[5]);
-  AppendChosen(of, row[3], &stream->sets[of], ChunkKind::kMemset, stream->track, row);
+  AppendChosen<ChunkKind::kMemset>(of, row[3], stream, row);
 }
 
 void ActivitySorter::TakeCall(const Record& record, const FunctionNames& names) {
@@ -289,7 +302,7 @@ void ActivitySorter::TakeWait(const Record& record) {
                           record.U32(sync::kEvent),
                           record.U32(sync::kResult),
                           is_for_event ? RecordingOf(record.U64(sync::kEventRecord)) : 0};
-  AppendChosen(RateBudget::kCalls, row[3], &stream->waits, ChunkKind::kSync, stream->track, row);
+  AppendChosen<ChunkKind::kSync>(RateBudget::kCalls, row[3], stream, row);
 }
 
 void ActivitySorter::TakeEvent(const Record& record) {
@@ -308,8 +321,7 @@ void ActivitySorter::AppendEvent(const EventRecording& recording) {
       recording.device != kNoId ? recording.device : DeviceOf(recording.context);
   Stream* stream = StreamOf(device, recording.context, recording.stream);
   const uint64_t row[] = {recording.time, recording.correlation, recording.event, recording.record};
-  AppendChosen(RateBudget::kCalls, recording.correlation, &stream->events, ChunkKind::kCudaEvent,
-               stream->track, row);
+  AppendChosen<ChunkKind::kCudaEvent>(RateBudget::kCalls, recording.correlation, stream, row);
 }
 
 // One that begins on the host tells where it ended.
@@ -326,8 +338,7 @@ void ActivitySorter::TakeGraphLaunch(const Record& record) {
   Stream* stream = StreamOf(device, context, record.U32(graph_trace::kStream));
   const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
                           record.U32(graph_trace::kCorrelation)};
-  AppendChosen(RateBudget::kCalls, row[3], &stream->graph_launches, ChunkKind::kGraphLaunch,
-               stream->track, row);
+  AppendChosen<ChunkKind::kGraphLaunch>(RateBudget::kCalls, row[3], stream, row);
 }
 
 // Of no thread: on its device's track, or, where none is told either, on that of no device.
@@ -344,7 +355,7 @@ void ActivitySorter::TakeOverhead(const Record& record) {
   }
   const bool has_device = object >= kObjectDevice && object <= kObjectStream;
   Stream* of_device = StreamOf(has_device ? record.U32(overhead::kObject) : kNoId, kNoId, kNoId);
-  Append(&of_device->overheads, ChunkKind::kOverhead, of_device->track, row);
+  Append<ChunkKind::kOverhead>(of_device, row);
 }
 
 void ActivitySorter::TakeJit(const Record& record) {
@@ -359,7 +370,7 @@ void ActivitySorter::TakeJit(const Record& record) {
     return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
   }
   Stream* of_device = StreamOf(record.U32(jit::kDevice), kNoId, kNoId);
-  Append(&of_device->overheads, ChunkKind::kOverhead, of_device->track, row);
+  Append<ChunkKind::kOverhead>(of_device, row);
 }
 
 // Between two places, either of which may be the host: on the track of no device.
@@ -378,7 +389,7 @@ void ActivitySorter::TakeUnifiedMemory(const Record& record) {
                           record.U32(um::kSource),
                           record.U32(um::kDestination)};
   Stream* of_none = StreamOf(kNoId, kNoId, kNoId);
-  Append(&of_none->unified_memory, ChunkKind::kUnifiedMemory, of_none->track, row);
+  Append<ChunkKind::kUnifiedMemory>(of_none, row);
 }
 
 void ActivitySorter::TakeMemory(const Record& record) {
@@ -388,17 +399,17 @@ void ActivitySorter::TakeMemory(const Record& record) {
   const uint32_t device = record.U32(memory::kDevice);
   Stream* stream = StreamOf(device, record.U32(memory::kContext), record.U32(memory::kStream));
   const MemoryRow row = DeviceMemoryRow(record, origin != nullptr ? names_.Id(origin) : 0);
-  Append(&stream->memory, ChunkKind::kDeviceMemory, stream->track, row.column);
+  Append<ChunkKind::kDeviceMemory>(stream, row.column);
   if (!TellsOfPool(record)) return;
   Stream* of_device = StreamOf(device, kNoId, kNoId);
-  Append(&of_device->pools, ChunkKind::kMemoryPool, of_device->track, PoolSeenRow(record).column);
+  Append<ChunkKind::kMemoryPool>(of_device, PoolSeenRow(record).column);
 }
 
 void ActivitySorter::TakePool(const Record& record) {
   const uint64_t time = record.U64(pool::kTime);
   if (!HasTimes(time, time)) return;
   Stream* of_device = StreamOf(record.U32(pool::kDevice), kNoId, kNoId);
-  Append(&of_device->pools, ChunkKind::kMemoryPool, of_device->track, PoolRow(record).column);
+  Append<ChunkKind::kMemoryPool>(of_device, PoolRow(record).column);
 }
 
 void ActivitySorter::TakeStream(const Record& record) {

@@ -144,6 +144,12 @@ class ActivitySorter {
   template <size_t kColumns>
   void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
                     proto::ChunkKind kind, uint32_t track, const uint64_t (&row)[kColumns]);
+  // Both on the track of a stream.
+  template <proto::ChunkKind kKind>
+  void Append(Stream* stream, const uint64_t* row);
+  template <proto::ChunkKind kKind, size_t kColumns>
+  void AppendChosen(RateBudget::Class of, uint64_t correlation, Stream* stream,
+                    const uint64_t (&row)[kColumns]);
   codec::SpanBuffer* LateBuffer(proto::ChunkKind kind, uint32_t track, uint32_t one_in);
 
   Signatures signatures_;

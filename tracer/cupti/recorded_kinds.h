@@ -28,7 +28,7 @@ class RecordedKinds {
   void Disable(const FunctionNames& names, Subscriber* subscriber);
 
  private:
-  static constexpr size_t kMost = 16;
+  static constexpr size_t kMost = 64;
 
   bool is_enabled_[kMost] = {};
   bool is_told_[kMost] = {};        // that it was refused

@@ -13,18 +13,11 @@ namespace {
 // Those that there are.
 template <typename Visit>
 void EachBuffer(const Stream& stream, Visit visit) {
-  const auto see = [&visit](const codec::SpanBuffer* buffer) {
-    if (buffer != nullptr) visit(buffer);
-  };
-  for (size_t i = 0; i < RateBudget::kClasses; ++i) {
-    see(stream.kernels[i]);
-    see(stream.copies[i]);
-    see(stream.sets[i]);
+  for (const auto& of_table : stream.buffers) {
+    for (const codec::SpanBuffer* buffer : of_table) {
+      if (buffer != nullptr) visit(buffer);
+    }
   }
-  for (const codec::SpanBuffer* buffer :
-       {stream.waits, stream.memory, stream.pools, stream.graph_launches, stream.overheads,
-        stream.events, stream.unified_memory})
-    see(buffer);
 }
 
 }  // namespace

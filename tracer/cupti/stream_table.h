@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "proto/codec/span_buffer.h"
+#include "proto/schema.h"
 #include "tracer/cupti/device_records.h"
 #include "tracer/cupti/place_index.h"
 #include "tracer/cupti/rate_budget.h"
@@ -25,18 +26,15 @@ namespace gpuprof::tracer::cupti {
 
 struct Stream {
   uint32_t device, context, stream, track;
-  // By RateBudget::Class: in one buffer all rows stand for equally many records.
-  codec::SpanBuffer* kernels[RateBudget::kClasses] = {};
-  codec::SpanBuffer* copies[RateBudget::kClasses] = {};
-  codec::SpanBuffer* sets[RateBudget::kClasses] = {};
-  // For it; whose they are tells the call with their correlation.
-  codec::SpanBuffer* waits = nullptr;
-  codec::SpanBuffer* memory = nullptr;
-  codec::SpanBuffer* pools = nullptr;
-  codec::SpanBuffer* graph_launches = nullptr;
-  codec::SpanBuffer* overheads = nullptr;
-  codec::SpanBuffer* events = nullptr;
-  codec::SpanBuffer* unified_memory = nullptr;
+  // Of each table, by RateBudget::Class: in one buffer all rows stand for equally many records.
+  codec::SpanBuffer* buffers[proto::kCuptiTables][RateBudget::kClasses] = {};
+
+  template <proto::ChunkKind kKind>
+  codec::SpanBuffer** BufferOf(RateBudget::Class of) {
+    constexpr int kPlace = proto::CuptiPlace(kKind);
+    static_assert(kPlace < proto::kCuptiTables);
+    return &buffers[kPlace][of];
+  }
 };
 
 class StreamTable {
