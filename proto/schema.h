@@ -216,6 +216,14 @@ inline constexpr ColumnSpec kUnifiedMemoryColumns[] = {
     {"source", Encoding::kPlain, ColumnType::kNumber},
     {"destination", Encoding::kPlain, ColumnType::kNumber},
 };
+inline constexpr ColumnSpec kHostFunctionColumns[] = {
+    {"end", Encoding::kGap, ColumnType::kTime, 3},
+    {"duration", Encoding::kDuration, ColumnType::kDuration, 3},
+    {"thread", Encoding::kPlain, ColumnType::kThread, 3},
+    {"correlation", Encoding::kDelta, ColumnType::kCorrelation, 3},
+    {"graph", Encoding::kDelta, ColumnType::kGraph, 3},
+    {"graph_node", Encoding::kDelta, ColumnType::kGraphNode, 3},
+};
 
 inline constexpr TableSpec kTables[] = {
     {ChunkKind::kHeap, "heap", Feed::kRing, EventClock::kTicks, RowOrder::kAny, kHeapColumns},
@@ -262,6 +270,8 @@ inline constexpr TableSpec kTables[] = {
      kCudaEventColumns},
     {ChunkKind::kUnifiedMemory, "unified_memory", Feed::kCupti, EventClock::kCupti, RowOrder::kAny,
      kUnifiedMemoryColumns},
+    {ChunkKind::kHostFunction, "host_function", Feed::kCupti, EventClock::kCupti, RowOrder::kAny,
+     kHostFunctionColumns},
 };
 
 inline constexpr BlockColumnSpec kBlockColumns[] = {
@@ -360,7 +370,7 @@ constexpr uint16_t NewestPart() {
 // The minor version of the format.
 inline constexpr uint16_t kFormatMinor = NewestPart();
 
-// Tables that CUPTI feeds have places in arrays: their order in kTables.
+// Returns the place of a table among those that CUPTI feeds: arrays have their order.
 constexpr int CuptiPlace(ChunkKind kind) {
   int place = 0;
   for (const TableSpec& table : kTables) {

@@ -58,6 +58,7 @@ enum class ChunkKind : uint16_t {
   kOverhead = 88,     // what CUDA and CUPTI spend on themselves, on its thread's or device's track
   kCudaEvent = 89,    // a CUDA event is recorded, on the stream it is recorded in
   kUnifiedMemory = 90,  // its migrations and page faults, on a track of no device
+  kHostFunction = 91,   // functions of the program that a stream runs on the host
 };
 inline constexpr uint16_t kMostKinds = 128;
 

@@ -44,13 +44,15 @@
 //   graph_launch   graph start_ns duration_ns device context stream correlation
 //   overhead       kind start_ns duration_ns [correlation] [bytes]
 //   cuda_event     event [record] device context stream correlation
+//   host_function  start_ns duration_ns [thread_tid] device context stream correlation
+//            [graph graph_node]
 //   unified_memory kind start_ns duration_ns [cause] value address source destination
 //
 // Behind a stream that has a name: stream_name.
 //
-// Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
-// row stands for where only a part was recorded. Rows of imported traces have [external] and
-// [detail]. Names of kernels are as CUPTI gives them, mangled.
+// Behind the keys of kernels, memcpy, memset, api, sync, graph_launch and host_function: [weight],
+// how many the row stands for where only a part was recorded. Rows of imported traces have
+// [external] and [detail]. Names of kernels are as CUPTI gives them, mangled.
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where

@@ -174,6 +174,13 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
           t.end_ns, t.duration_ns, t.operation, t.value, t.address, t.source, t.destination);
       return true;
     }
+    case ChunkKind::kHostFunction: {
+      HostFunctionTable& t = track->host_function;
+      visitor->template Rows<ChunkKind::kHostFunction>(t.end_ns, t.duration_ns, t.thread,
+                                                       t.correlation, t.graph, t.graph_node);
+      visitor->Weight(t.weight);
+      return true;
+    }
     default:
       return false;
   }

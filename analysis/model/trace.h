@@ -315,6 +315,19 @@ struct UnifiedMemoryTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Functions of the program that streams ran on the host (cudaLaunchHostFunc, host nodes of graphs).
+// On the track of the stream that waited for the function.
+struct HostFunctionTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<int32_t> thread;        // on which the function ran
+  Column<uint32_t> correlation;  // of the call that launched the function or graph
+  Column<uint32_t> graph;        // executable; 0: none
+  Column<uint64_t> graph_node;
+  Column<uint32_t> weight;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // CUDA's allocations and releases. They are on the track of their stream, or of their context if
 // they have no stream (stream kNoCudaId).
 struct DeviceMemoryTable {
@@ -426,6 +439,7 @@ struct Track {
   OverheadTable overhead;
   CudaEventTable cuda_event;
   UnifiedMemoryTable unified_memory;
+  HostFunctionTable host_function;
   // Only if the trace was opened for sums (Trace::has_sums): the stream's work, whose tables have
   // no rows then.
   WorkSummary work;

@@ -50,7 +50,9 @@ inline constexpr Activity kKinds[] = {Activity::kMemcpy,
                                       Activity::kSynchronization,
                                       Activity::kMemoryPool,
                                       Activity::kGraphTrace,
-                                      Activity::kJit};
+                                      Activity::kJit,
+                                      Activity::kHostLaunch,
+                                      Activity::kGraphHostNode};
 
 // A step of the library through a buffer: to this place, or a failure.
 struct Step {

@@ -109,8 +109,8 @@ def test_every_column_has_a_type_and_times_have_a_unit():
     for kind in events():
         unit = {"ticks": "ticks", "cupti": "ns"}[kind["clock"]]
         for column in kind["columns"]:
-            is_newer = kind["name"] == "file_read" and column["per"] == "row"
-            assert column["type"] and column["since"] == ("1.1" if is_newer else "1.0")
+            since = {"file_read": "1.1", "host_function": "1.3"}.get(kind["name"]) if column["per"] == "row" else None
+            assert column["type"] and column["since"] == (since or "1.0")
             if column["type"] in ("time", "duration"):
                 assert column["unit"] == unit
             if column["type"] in ("bytes", "signed_bytes"):

@@ -49,7 +49,7 @@ HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = _kinds("heap", "wait", "op
 MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH, FILE_READ = _kinds("mapping", "range", "range_payload", "launch", "file_read")
 KERNEL, MEMCPY, MEMSET, API, SYNC = _kinds("kernel", "memcpy", "memset", "api", "sync")
 DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH = _kinds("device_memory", "memory_pool", "graph_launch")
-OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = _kinds("overhead", "cuda_event", "unified_memory")
+OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY, HOST_FUNCTION = _kinds("overhead", "cuda_event", "unified_memory", "host_function")
 
 # kind: (name, encoding) of each column. Here a row's moment is `time`, whether it is an end or not. In a chained table gap and duration are
 # predicted from the spans before; its third column is the key.
@@ -303,6 +303,7 @@ class TraceFile:
     overheads = property(lambda self: self._tables[OVERHEAD])
     unified_memory = property(lambda self: self._tables[UNIFIED_MEMORY])
     cuda_events = property(lambda self: self._tables[CUDA_EVENT])
+    host_functions = property(lambda self: self._tables[HOST_FUNCTION])
 
     @property
     def program(self):

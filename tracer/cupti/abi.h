@@ -56,6 +56,8 @@ enum class Activity : uint32_t {
   kMemoryPool = 50,
   kGraphTrace = 51,
   kJit = 52,
+  kGraphHostNode = 56,  // from 13.1 on, as the next
+  kHostLaunch = 58,
 };
 
 // CUpti_CallbackDomain.
@@ -337,6 +339,31 @@ enum : size_t {
 // For the device and the context: the launch begins on the host.
 inline constexpr uint32_t kOnHost = 0x7fffffff;
 }  // namespace graph_trace
+// A function that a stream runs on the host, and one that is a node of a graph.
+namespace host_launch {
+enum : size_t {
+  kStream = 4,
+  kContext = 8,
+  kDevice = 12,
+  kCorrelation = 16,
+  kThread = 24,
+  kStart = 32,
+  kEnd = 40,
+};
+}
+namespace graph_host_node {
+enum : size_t {
+  kStream = 4,
+  kContext = 8,
+  kDevice = 12,
+  kCorrelation = 16,
+  kGraph = 20,
+  kGraphNode = 24,
+  kThread = 36,
+  kStart = 40,
+  kEnd = 48,
+};
+}
 namespace overhead {
 enum : size_t {
   kKind = 4,

@@ -116,6 +116,10 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakeJit(record);
     case Activity::kUnifiedMemoryCounter:
       return TakeUnifiedMemory(record);
+    case Activity::kHostLaunch:
+      return TakeHostLaunch(record);
+    case Activity::kGraphHostNode:
+      return TakeGraphHostNode(record);
     default:
       ++counters_.unknown;
   }
@@ -339,6 +343,34 @@ void ActivitySorter::TakeGraphLaunch(const Record& record) {
   const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
                           record.U32(graph_trace::kCorrelation)};
   AppendChosen<ChunkKind::kGraphLaunch>(RateBudget::kCalls, row[3], stream, row);
+}
+
+// On the track of the stream that waits for the function.
+void ActivitySorter::TakeHostLaunch(const Record& record) {
+  const uint64_t start = record.U64(host_launch::kStart), end = record.U64(host_launch::kEnd);
+  if (!HasWorkTimes(start, end)) return;
+  Stream* stream = StreamOf(record.U32(host_launch::kDevice), record.U32(host_launch::kContext),
+                            record.U32(host_launch::kStream));
+  const uint64_t row[] = {
+      end, end - start, record.U32(host_launch::kThread), record.U32(host_launch::kCorrelation), 0,
+      0};
+  AppendChosen<ChunkKind::kHostFunction>(RateBudget::kCalls, row[3], stream, row);
+}
+
+void ActivitySorter::TakeGraphHostNode(const Record& record) {
+  namespace node = graph_host_node;
+  const uint64_t start = record.U64(node::kStart), end = record.U64(node::kEnd);
+  if (!HasWorkTimes(start, end)) return;
+  Stream* stream =
+      StreamOf(record.U32(node::kDevice), record.U32(node::kContext), record.U32(node::kStream));
+  const uint64_t row[] = {end,
+                          end - start,
+                          record.U32(node::kThread),
+                          record.U32(node::kCorrelation),
+                          record.U32(node::kGraph),
+                          record.U64(node::kGraphNode)};
+  if (row[4] != 0) graphs_.SawNode(record.U32(node::kGraph), row[5]);
+  AppendChosen<ChunkKind::kHostFunction>(ClassOf(row[4]), row[3], stream, row);
 }
 
 // Of no thread: on its device's track, or, where none is told either, on that of no device.

@@ -117,6 +117,8 @@ class ActivitySorter {
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
   void TakeGraphLaunch(const Record& record);
+  void TakeHostLaunch(const Record& record);
+  void TakeGraphHostNode(const Record& record);
   void TakeOverhead(const Record& record);
   void TakeJit(const Record& record);
   void TakeUnifiedMemory(const Record& record);

@@ -31,6 +31,8 @@ constexpr Kind kKinds[] = {
     {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
     {Activity::kOverhead},
     {Activity::kJit},
+    {Activity::kHostLaunch},
+    {Activity::kGraphHostNode},
     {Activity::kDevice, nullptr, true},
     {Activity::kContext, nullptr, true},
     {Activity::kStream, nullptr, true},

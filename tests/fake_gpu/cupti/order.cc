@@ -35,6 +35,10 @@ size_t TimesOffset(uint32_t kind) {
       return 16;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return 8;
+    case kKindHostLaunch:
+      return offsetof(HostLaunchRecord, start);
+    case kKindGraphHostNode:
+      return offsetof(GraphHostNodeRecord, start);
     default:
       return 0;
   }

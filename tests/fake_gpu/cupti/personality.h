@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tests/fake_gpu/cupti/host_records.h"
+
 namespace fake_gpu_cupti {
 
 constexpr uint32_t kVersion = FAKE_CUPTI_VERSION;
@@ -70,6 +72,10 @@ constexpr size_t SizeOf(uint32_t kind) {
     case CUPTI_ACTIVITY_KIND_STREAM:
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return 24;
+    case kKindHostLaunch:
+      return kVersion >= 130100 ? 48 : 0;
+    case kKindGraphHostNode:
+      return kVersion >= 130100 ? 56 : 0;
     default:
       return 0;
   }
@@ -92,5 +98,6 @@ static_assert(sizeof(CUpti_ActivityGraphTrace2) == 56 && sizeof(CUpti_ActivityGr
 static_assert(sizeof(CUpti_ActivityContext3) == 32 && sizeof(CUpti_ActivityContext2) == 24);
 static_assert(sizeof(CUpti_ActivityDevice5) == 184 && sizeof(CUpti_ActivityDevice4) == 176);
 static_assert(sizeof(CUpti_ActivityStream) == 24);
+static_assert(sizeof(HostLaunchRecord) == 48 && sizeof(GraphHostNodeRecord) == 56);
 
 }  // namespace fake_gpu_cupti

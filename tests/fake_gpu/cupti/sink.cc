@@ -188,6 +188,32 @@ void WriteSet(const Done& done) {
   Write(&record, done);
 }
 
+void WriteHostFunction(const Done& done) {
+  const auto device = static_cast<uint32_t>(done.context->device);
+  if (done.graph == 0) {
+    const HostLaunchRecord record{.streamId = done.stream->id,
+                                  .contextId = done.context->id,
+                                  .deviceId = device,
+                                  .correlationId = done.correlation,
+                                  .processId = ProcessId(),
+                                  .threadId = fake_gpu::CurrentTid(),
+                                  .start = done.start,
+                                  .end = done.end};
+    return Append({&record, sizeof record}, true, done.end);
+  }
+  const GraphHostNodeRecord record{.streamId = done.stream->id,
+                                   .contextId = done.context->id,
+                                   .deviceId = device,
+                                   .correlationId = done.correlation,
+                                   .graphId = done.graph,
+                                   .graphNodeId = done.node,
+                                   .processId = ProcessId(),
+                                   .threadId = fake_gpu::CurrentTid(),
+                                   .start = done.start,
+                                   .end = done.end};
+  Append({&record, sizeof record}, true, done.end);
+}
+
 void FillPool(CUmemoryPool pool, CUpti_ActivityMemory4* record) {
   const std::lock_guard lock(pool->mutex);
   record->memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
@@ -262,6 +288,9 @@ void CuptiSink::Finished(const Done& done) {
     if (Enabled(peer ? CUPTI_ACTIVITY_KIND_MEMCPY2 : CUPTI_ACTIVITY_KIND_MEMCPY)) WriteCopy(done);
   }
   if (done.work->type == Work::Type::kSet && Enabled(CUPTI_ACTIVITY_KIND_MEMSET)) WriteSet(done);
+  if (done.work->type == Work::Type::kHost &&
+      Enabled(done.graph == 0 ? kKindHostLaunch : kKindGraphHostNode))
+    WriteHostFunction(done);
 }
 
 // With several subscribers an attribute decides for all of them.

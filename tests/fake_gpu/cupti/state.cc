@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/fake_gpu/cupti/host_records.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/sink.h"
 #include "tests/fake_gpu/device/call.h"
@@ -33,7 +34,8 @@ constexpr uint64_t Bit(uint32_t kind) { return uint64_t{1} << kind; }
 constexpr uint64_t kWorkKinds =
     Bit(CUPTI_ACTIVITY_KIND_KERNEL) | Bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) |
     Bit(CUPTI_ACTIVITY_KIND_MEMCPY) | Bit(CUPTI_ACTIVITY_KIND_MEMCPY2) |
-    Bit(CUPTI_ACTIVITY_KIND_MEMSET) | Bit(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    Bit(CUPTI_ACTIVITY_KIND_MEMSET) | Bit(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) | Bit(kKindHostLaunch) |
+    Bit(kKindGraphHostNode);
 constexpr uint64_t kSyncKinds =
     Bit(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) | Bit(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 constexpr uint64_t kMemoryKinds =

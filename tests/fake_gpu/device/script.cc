@@ -72,6 +72,7 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"kernel_ns", Into(&script->kernel_ns)},
       {"copy_gbps", Into(&script->copy_gbps)},
       {"copy_ns", Into(&script->copy_ns)},
+      {"host_ns", Into(&script->host_ns)},
       {"launch_ns", Into(&script->launch_ns)},
       {"queue", Into(&script->queue)},
       {"stream_handles", Flag(&script->reuse_streams, "again")},

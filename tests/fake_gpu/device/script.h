@@ -8,6 +8,7 @@
 //   kernel TEXT NS          kernels whose mangled name contains TEXT take NS nanoseconds
 //   kernel_ns NS            all others (5000)
 //   copy_gbps N             speed of copies and sets (20); copy_ns N adds to each (2000)
+//   host_ns NS              of each function that a stream runs on the host (10000)
 //   launch_ns NS            from the call to the earliest start on the device (2000)
 //   queue N                 launches that a stream holds before a call blocks (1024, at most that)
 //   stream_handles new|again   a new stream has a handle that no other had (new), or that of the
@@ -77,6 +78,7 @@ struct Script {
   uint64_t kernel_ns = 5000;
   double copy_gbps = 20;
   uint64_t copy_ns = 2000;
+  uint64_t host_ns = 10'000;
   uint64_t launch_ns = 2000;
   uint64_t queue = 1024;
   bool reuse_streams = false;

@@ -12,12 +12,12 @@
 #include "tests/fake_gpu/device/graph.h"
 #include "tests/fake_gpu/device/managed.h"
 #include "tests/fake_gpu/device/memory.h"
+#include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
 namespace fake_gpu {
 namespace {
 
-constexpr uint64_t kHostFunctionTime = 10'000;
 constexpr uint64_t kLoadTime = 20'000;
 
 Engine EngineOf(const Work& work) {
@@ -107,7 +107,7 @@ uint64_t DurationOf(const Work& work) {
     case Work::Type::kSet:
       return CopyDuration(work.set.count * work.set.element);
     case Work::Type::kHost:
-      return kHostFunctionTime;
+      return TheScript().host_ns;
     default:
       return 0;
   }

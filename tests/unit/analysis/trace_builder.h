@@ -139,6 +139,11 @@ class TrackBuilder {
                                           proto::UnifiedMemoryOperation(counter, flags), value,
                                           address, source, destination);
   }
+  // This stream runs a function on the host.
+  TrackBuilder& HostFunction(int32_t thread, int64_t start, int64_t end, uint32_t correlation = 0,
+                             uint32_t graph = 0, uint64_t node = 0) {
+    return Add<ChunkKind::kHostFunction>(end, end - start, thread, correlation, graph, node);
+  }
   // A CUDA event is recorded in this stream.
   TrackBuilder& Recorded(int64_t time, uint32_t event, uint32_t correlation = 0,
                          uint64_t record = 0) {

@@ -3,7 +3,7 @@
 
 // Made by scripts/make-schema.mjs of `gpuprof schema --json`. Do not edit.
 
-export const FORMAT = "1.2";
+export const FORMAT = "1.3";
 
 /** Tables of rows. */
 export const TABLES = {
@@ -786,7 +786,8 @@ export const TABLES = {
           "87": "graph_launch",
           "88": "overhead",
           "89": "cuda_event",
-          "90": "unified_memory"
+          "90": "unified_memory",
+          "91": "host_function"
         }
       },
       {
@@ -1493,6 +1494,44 @@ export const TABLES = {
         "name": "destination",
         "type": "number",
         "encoding": "plain"
+      }
+    ]
+  },
+  "host_function": {
+    "kind": 91,
+    "clock": "cupti",
+    "columns": [
+      {
+        "name": "end",
+        "type": "time",
+        "encoding": "gap",
+        "unit": "ns"
+      },
+      {
+        "name": "duration",
+        "type": "duration",
+        "encoding": "ticks",
+        "unit": "ns"
+      },
+      {
+        "name": "thread",
+        "type": "thread",
+        "encoding": "plain"
+      },
+      {
+        "name": "correlation",
+        "type": "correlation",
+        "encoding": "delta"
+      },
+      {
+        "name": "graph",
+        "type": "graph",
+        "encoding": "delta"
+      },
+      {
+        "name": "graph_node",
+        "type": "graph_node",
+        "encoding": "delta"
       }
     ]
   }

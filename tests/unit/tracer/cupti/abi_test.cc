@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "proto/schema.h"
+#include "tests/fake_gpu/cupti/host_records.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -161,6 +162,29 @@ SAME_MEMBER(ModuleData, cubin_bytes, CUpti_ModuleResourceData, cubinSize);
 SAME_MEMBER(ModuleData, cubin, CUpti_ModuleResourceData, pCubin);
 SAME_MEMBER(ResourceData, stream, CUpti_ResourceData, resourceHandle);
 SAME_MEMBER(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+
+// Of 13.1 and later, which the headers at hand may lack.
+using HostLaunch = fake_gpu_cupti::HostLaunchRecord;
+SAME_PLACE(host_launch::kStream, HostLaunch, streamId, 4);
+SAME_PLACE(host_launch::kContext, HostLaunch, contextId, 4);
+SAME_PLACE(host_launch::kDevice, HostLaunch, deviceId, 4);
+SAME_PLACE(host_launch::kCorrelation, HostLaunch, correlationId, 4);
+SAME_PLACE(host_launch::kThread, HostLaunch, threadId, 4);
+SAME_PLACE(host_launch::kStart, HostLaunch, start, 8);
+SAME_PLACE(host_launch::kEnd, HostLaunch, end, 8);
+using GraphHostNode = fake_gpu_cupti::GraphHostNodeRecord;
+SAME_PLACE(graph_host_node::kStream, GraphHostNode, streamId, 4);
+SAME_PLACE(graph_host_node::kContext, GraphHostNode, contextId, 4);
+SAME_PLACE(graph_host_node::kDevice, GraphHostNode, deviceId, 4);
+SAME_PLACE(graph_host_node::kCorrelation, GraphHostNode, correlationId, 4);
+SAME_PLACE(graph_host_node::kGraph, GraphHostNode, graphId, 4);
+SAME_PLACE(graph_host_node::kGraphNode, GraphHostNode, graphNodeId, 8);
+SAME_PLACE(graph_host_node::kThread, GraphHostNode, threadId, 4);
+SAME_PLACE(graph_host_node::kStart, GraphHostNode, start, 8);
+SAME_PLACE(graph_host_node::kEnd, GraphHostNode, end, 8);
+static_assert(static_cast<uint32_t>(Activity::kHostLaunch) == fake_gpu_cupti::kKindHostLaunch);
+static_assert(static_cast<uint32_t>(Activity::kGraphHostNode) ==
+              fake_gpu_cupti::kKindGraphHostNode);
 
 using Sync = CUpti_ActivitySynchronization2;
 SAME_PLACE(sync::kType, Sync, type, 4);
