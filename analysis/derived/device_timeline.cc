@@ -68,6 +68,25 @@ class GapFinder {
   size_t at_ = 0;
 };
 
+// Returns when the stream ran functions on the host, sorted and disjoint.
+std::vector<Interval> TimesOf(const HostFunctionTable& functions) {
+  std::vector<Interval> times;
+  for (size_t i = 0; i < functions.rows(); ++i)
+    times.push_back({functions.end_ns[i] - functions.duration_ns[i], functions.end_ns[i]});
+  return UnionOf(std::move(times));
+}
+
+// Marks gaps in which the stream of the next work ran a function on the host. That work did not
+// wait for the queue alone.
+void SeeHostFunctions(const Process& process, std::vector<DeviceGap>* gaps) {
+  std::vector<std::vector<Interval>> times(process.tracks.size());
+  for (size_t t = 0; t < times.size(); ++t) times[t] = TimesOf(process.tracks[t].host_function);
+  for (DeviceGap& gap : *gaps) {
+    if (gap.is_same_stream && CoveredLength(times[gap.next->track], gap.span) != 0)
+      gap.is_same_stream = false;
+  }
+}
+
 }  // namespace
 
 TimeCategory WorkCategory(const Track& track, const DeviceWork& work, KernelClasses* classes) {
@@ -144,6 +163,7 @@ void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const Cal
       gap->is_same_stream = ended_by[found] == t + 1;
     });
   }
+  SeeHostFunctions(process, &gaps_);
 }
 
 void DeviceTimeline::AddGap(const DeviceGap& gap, Interval window, DeviceTimes* times) const {

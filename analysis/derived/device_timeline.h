@@ -7,7 +7,8 @@
 // A gap between two pieces of work is explained by the work that ends it. Before its launch began,
 // the host was late: the category says what the launching thread did. From then on the work was
 // being launched. A gap that begins after the launch is the queue's if the work before it ran on
-// the same stream, else a dependency. If several pieces of work begin together, the one that was
+// the same stream, and the stream ran no function on the host in between. Else the gap is a
+// dependency. If several pieces of work begin together, the one that was
 // launched first counts: it alone would have ended the gap.
 //
 // Made for one process and device; one thread. The process, its calls and operations must outlive
@@ -49,7 +50,7 @@ struct DeviceGap {
   Interval span;                // the first gap begins at INT64_MIN, the last one ends at INT64_MAX
   std::optional<WorkRef> next;  // the work that ends it; none: no work follows
   std::optional<Call> launch;   // of that work; none: not in the recording
-  bool is_same_stream = false;  // the work before it ran on the stream of the next
+  bool is_same_stream = false;  // the work before it ran on the stream of the next, directly
   // Returns the end of the part in which the host was late.
   int64_t HostUntil() const;
   // Returns the category of the part behind it.

@@ -35,10 +35,10 @@ namespace {
 
 // Tables whose rows have a place in the file.
 constexpr proto::ChunkKind kWritten[] = {
-    proto::ChunkKind::kOp,      proto::ChunkKind::kRange,   proto::ChunkKind::kTensor,
-    proto::ChunkKind::kPython,  proto::ChunkKind::kKernel,  proto::ChunkKind::kMemcpy,
-    proto::ChunkKind::kMemset,  proto::ChunkKind::kApi,     proto::ChunkKind::kSync,
-    proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead};
+    proto::ChunkKind::kOp,      proto::ChunkKind::kRange,    proto::ChunkKind::kTensor,
+    proto::ChunkKind::kPython,  proto::ChunkKind::kKernel,   proto::ChunkKind::kMemcpy,
+    proto::ChunkKind::kMemset,  proto::ChunkKind::kApi,      proto::ChunkKind::kSync,
+    proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead, proto::ChunkKind::kHostFunction};
 // Imported launches and events are made from Python calls and waits, which are written.
 constexpr proto::ChunkKind kWrittenOfImports[] = {
     proto::ChunkKind::kOp,       proto::ChunkKind::kRange,    proto::ChunkKind::kTensor,

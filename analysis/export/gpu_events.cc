@@ -96,7 +96,7 @@ void AddOccupancy(const proto::Device& device, const proto::Signature& launch, s
 bool GpuEvents::Write(size_t index) {
   const Track& track = process_.tracks[index];
   home_ = &process_.tracks[records_.OfDevice(static_cast<uint32_t>(index))];
-  return Kernels(track) && Copies(track) && Sets(track) && Waits(track);
+  return Kernels(track) && Copies(track) && Sets(track) && Waits(track) && HostFunctions(track);
 }
 
 const GpuEvents::Shape& GpuEvents::ShapeOf(uint32_t id, uint32_t device_id) {
@@ -221,6 +221,27 @@ bool GpuEvents::Sets(const Track& track) {
     Origin(track, correlation);
     Bandwidth(sets.bytes[row], sets.duration_ns[row]);
     GraphNode(sets.graph[row], sets.graph_node[row]);
+    if (!out_->End()) return false;
+    FlowEnd(track, correlation, start);
+  }
+  return true;
+}
+
+// Without the argument `stream`: readers take rows with it for work of the device.
+bool GpuEvents::HostFunctions(const Track& track) {
+  const HostFunctionTable& functions = track.host_function;
+  const Place place = PlaceOf(track);
+  for (size_t row = 0; row < functions.rows(); ++row) {
+    const uint32_t correlation = functions.correlation[row];
+    const int64_t start = functions.end_ns[row] - functions.duration_ns[row];
+    out_->Span("host_function", "Host function", place, start, functions.duration_ns[row]);
+    const uint64_t external = links_.OfCorrelation(correlation);
+    if (external != 0) out_->Arg("External id", external);
+    out_->Arg("device", StreamNumber(home_->device));
+    out_->Arg("context", track.context);
+    if (correlation != 0) out_->Arg("correlation", correlation);
+    out_->Arg("thread", functions.thread[row]);
+    GraphNode(functions.graph[row], functions.graph_node[row]);
     if (!out_->End()) return false;
     FlowEnd(track, correlation, start);
   }

@@ -47,6 +47,7 @@ class GpuEvents {
   bool Copies(const Track& track);
   bool Sets(const Track& track);
   bool Waits(const Track& track);
+  bool HostFunctions(const Track& track);
   Place PlaceOf(const Track& track) const { return places_.OfStream(*home_, track.stream); }
   const Shape& ShapeOf(uint32_t signature, uint32_t device);
   void Origin(const Track& track, uint32_t correlation);

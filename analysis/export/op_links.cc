@@ -49,6 +49,7 @@ OpLinks::OpLinks(const Process& process, const CallIndex& calls, bool is_importe
     MarkWork(track.kernel.correlation);
     MarkWork(track.memcpy.correlation);
     MarkWork(track.memset.correlation);
+    MarkWork(track.host_function.correlation);
   }
 }
 

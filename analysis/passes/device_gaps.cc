@@ -75,26 +75,29 @@ void FindLaunches(const Track& track, const CallIndex& calls, std::vector<Gap>* 
   });
 }
 
-void IdleTimes::Add(const Gap& gap, const std::vector<Interval>& unseen) {
+void IdleTimes::Add(const Gap& gap, const std::vector<Interval>& unseen,
+                    const std::vector<Interval>& host_functions) {
   int64_t seen_from = gap.span.start;
   auto at = std::upper_bound(unseen.begin(), unseen.end(), gap.span.start,
                              [](int64_t time, const Interval& span) { return time < span.end; });
   for (; at != unseen.end() && at->start < gap.span.end; ++at) {
     const Interval hidden = {std::max(at->start, gap.span.start), std::min(at->end, gap.span.end)};
-    AddSeen(gap, {seen_from, hidden.start});
+    AddSeen(gap, {seen_from, hidden.start}, host_functions);
     unknown_ns += hidden.length();
     unseen_ns += hidden.length();
     seen_from = hidden.end;
   }
-  AddSeen(gap, {seen_from, gap.span.end});
+  AddSeen(gap, {seen_from, gap.span.end}, host_functions);
 }
 
-void IdleTimes::AddSeen(const Gap& gap, const Interval& part) {
+void IdleTimes::AddSeen(const Gap& gap, const Interval& part,
+                        const std::vector<Interval>& host_functions) {
   if (part.length() <= 0) return;
   if (!gap.has_launch) {
     unknown_ns += part.length();
   } else if (gap.launch.end <= gap.span.start) {
     dependency_ns += part.length();
+    host_function_ns += CoveredLength(host_functions, part);
   } else {
     const int64_t begun = std::clamp(gap.launch.start, part.start, part.end);
     host_ns += begun - part.start;

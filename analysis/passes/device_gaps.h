@@ -56,14 +56,17 @@ struct IdleTimes {
   int64_t launch_ns = 0;
   int64_t dependency_ns = 0;
   int64_t unknown_ns = 0;
-  int64_t unseen_ns = 0;  // of the unknown: there may have been work
+  int64_t unseen_ns = 0;         // of the unknown: there may have been work
+  int64_t host_function_ns = 0;  // of the dependency: a stream ran a function on the host
 
-  // Adds a gap. `unseen` (sorted and disjoint) holds the times that may hold work that is not
-  // recorded.
-  void Add(const Gap& gap, const std::vector<Interval>& unseen);
+  // Adds a gap. `unseen` holds the times that may hold work that is not recorded. In the times of
+  // `host_functions`, streams of the device ran functions on the host. Both are sorted and
+  // disjoint.
+  void Add(const Gap& gap, const std::vector<Interval>& unseen,
+           const std::vector<Interval>& host_functions = {});
 
  private:
-  void AddSeen(const Gap& gap, const Interval& part);
+  void AddSeen(const Gap& gap, const Interval& part, const std::vector<Interval>& host_functions);
 };
 
 }  // namespace gpuprof::analysis

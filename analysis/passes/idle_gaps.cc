@@ -10,6 +10,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
+#include "analysis/passes/host_functions.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -94,6 +95,7 @@ IdleGaps::IdleGaps(PassContext& context, size_t index)
   for (const auto& [device, timeline] : devices_->all()) {
     const std::vector<DeviceGap>& gaps = timeline.gaps();
     for (size_t i = 1; i + 1 < gaps.size(); ++i) AddGap(device, gaps[i], static_cast<uint32_t>(i));
+    host_functions_[device] = HostFunctionTimes(*process_, device);
   }
 }
 
@@ -153,6 +155,8 @@ results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
   const auto most = std::max_element(times.begin(), times.end());
   row.set_cause(static_cast<results::TimeCategory>(most - times.begin()));
   AddTimes(times, gap.span.length(), row.mutable_causes());
+  const int64_t in_functions_ns = CoveredLength(host_functions_.at(span.device), gap.span);
+  if (in_functions_ns != 0) row.set_host_function_ns(in_functions_ns);
   if (gap.next) row.set_name(WorkName(*process_, *gap.next));
   if (gap.launch) DescribeLaunch(*gap.launch, &row);
   if (span.during_op != 0) row.set_during_op(process_->String(span.during_op));

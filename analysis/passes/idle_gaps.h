@@ -19,6 +19,7 @@
 #include "analysis/derived/origin.h"
 #include "analysis/passes/context.h"
 #include "analysis/passes/device_steps.h"
+#include "analysis/steps/interval.h"
 #include "proto/results/idle.pb.h"
 
 namespace gpuprof::analysis {
@@ -90,6 +91,7 @@ class IdleGaps {
   std::shared_ptr<const ProcessDevices> devices_;
   Leaves op_leaves_, function_leaves_;  // made on first use
   NamesDuring in_ops_, in_functions_;
+  std::map<uint32_t, std::vector<Interval>> host_functions_;  // by device
   std::vector<IdleSpan> spans_;
 };
 

@@ -54,7 +54,8 @@ const TableSet kLaunchedWork = kWork | TableSet{Kind::kApi};
 const TableSet kSteps = {Kind::kOp, Kind::kWait};
 // What tells why a device waited.
 const TableSet kHostWork =
-    kLaunchedWork | kSteps | TableSet{Kind::kPython, Kind::kOverhead, Kind::kLaunch};
+    kLaunchedWork | kSteps |
+    TableSet{Kind::kPython, Kind::kOverhead, Kind::kLaunch, Kind::kHostFunction};
 
 // Gives a text function of one result the signature of the table.
 template <typename Result, std::string (*kText)(const Result&, const TextOptions&)>
@@ -214,7 +215,7 @@ const std::vector<PassEntry>& PassTable() {
        results::Streams::descriptor,
        "streams",
        kWork | TableSet{Kind::kSync, Kind::kCudaEvent},
-       {Kind::kApi, Kind::kLaunch}},
+       {Kind::kApi, Kind::kLaunch, Kind::kHostFunction}},
       {{"idle", "Why each GPU had no work, and what the host did meanwhile"},
        RunIdle,
        TextOf<results::Idle, IdleText>,

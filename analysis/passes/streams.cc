@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The pass `streams`: what each stream and device did when, as unions, and why a device was idle
-// (device_gaps.h), for each process by itself. And which stream waited for which.
+// (device_gaps.h), for each process by itself. And which stream waited for which, and which ran
+// functions on the host (host_functions.h).
 
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@
 #include "analysis/derived/device_work.h"
 #include "analysis/passes/device_gaps.h"
 #include "analysis/passes/given_names.h"
+#include "analysis/passes/host_functions.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -51,11 +53,11 @@ std::map<uint32_t, Device> DevicesOf(const Process& process) {
 }
 
 void FillIdle(const std::vector<Gap>& gaps, const std::vector<Interval>& unseen,
-              results::DeviceUse* use) {
+              const std::vector<Interval>& host_functions, results::DeviceUse* use) {
   IdleTimes idle;
   use->set_gap_count(gaps.size());
   for (const Gap& gap : gaps) {
-    idle.Add(gap, unseen);
+    idle.Add(gap, unseen, host_functions);
     if (gap.span.length() <= use->gap_max_ns()) continue;
     use->set_gap_max_ns(gap.span.length());
     use->set_gap_max_start_ns(gap.span.start);
@@ -65,6 +67,7 @@ void FillIdle(const std::vector<Gap>& gaps, const std::vector<Interval>& unseen,
   use->set_idle_dependency_ns(idle.dependency_ns);
   use->set_idle_unknown_ns(idle.unknown_ns);
   use->set_idle_unseen_ns(idle.unseen_ns);
+  use->set_idle_host_function_ns(idle.host_function_ns);
 }
 
 // The busy time of each stream, and of the device's others at the same time.
@@ -110,8 +113,9 @@ void KeepWithin(const std::vector<Interval>& windows, Device* device) {
   }
 }
 
-void FillDevice(const Process& process, const CallIndex& calls, uint32_t number,
-                const std::string& name, Device device, results::Streams* out) {
+// Returns the gaps of the device.
+std::vector<Interval> FillDevice(const Process& process, const CallIndex& calls, uint32_t number,
+                                 const std::string& name, Device device, results::Streams* out) {
   std::vector<std::vector<Interval>> all;
   for (const Stream& stream : device) {
     for (const std::vector<Interval>* spans : {&stream.kernels, &stream.copies, &stream.graphs})
@@ -147,14 +151,19 @@ void FillDevice(const Process& process, const CallIndex& calls, uint32_t number,
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
   std::vector<Gap> gaps = GapsIn(windows, busy);
   for (const Stream& stream : device) FindLaunches(*stream.track, calls, &gaps);
-  FillIdle(gaps, UnseenWork(process, calls, number), use);
+  FillIdle(gaps, UnseenWork(process, calls, number), HostFunctionTimes(process, number), use);
   FillStreams(process, device, use->window_ns(), out);
+  std::vector<Interval> idle;
+  for (const Gap& gap : gaps) idle.push_back(gap.span);
+  return idle;
 }
 
 void FillProcess(const Process& process, const CallIndex& calls, results::Streams* out) {
   std::map<uint32_t, std::string> names = DeviceNames(process);
+  std::map<uint32_t, std::vector<Interval>> idle;
   for (auto& [number, device] : DevicesOf(process))
-    FillDevice(process, calls, number, names[number], std::move(device), out);
+    idle[number] = FillDevice(process, calls, number, names[number], std::move(device), out);
+  AddHostFunctions(process, idle, out);
 }
 
 }  // namespace
@@ -169,6 +178,7 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
   SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });
+  SortByTotal(out->mutable_host_functions());
   context.FillCountMeta("streams", out->mutable_meta());
   for (const results::DeviceUse& use : out->devices()) {
     if (use.idle_unseen_ns() == 0) continue;

@@ -40,6 +40,11 @@ constexpr TableColumn kGapColumns[] = {
      .title = "launched in",
      .cell = CellOf<results::IdleGap, LauncherWords>,
      .flexible = true},
+    {.field = "host_function_ns",
+     .title = "in host functions",
+     .needs = "host_function_ns",
+     .blank = "-",
+     .shown = ShownIf::kAny},
     {.field = "during_function", .title = "meanwhile", .flexible = true, .shown = ShownIf::kAny},
 };
 constexpr TableColumn kShareColumns[] = {

@@ -16,12 +16,13 @@ namespace gpuprof::analysis {
 namespace {
 
 // Returns "0:7 (copies)".
-std::string StreamWords(const results::Streams& result, const results::StreamWait& wait,
-                        uint32_t device, uint32_t context, uint32_t stream) {
+template <typename Row>
+std::string StreamWords(const results::Streams& result, const Row& row, uint32_t device,
+                        uint32_t context, uint32_t stream) {
   const std::string number = std::to_string(device) + ":" + std::to_string(stream);
   for (const results::StreamUse& s : result.streams()) {
-    if (s.stream() == stream && s.context() == context && s.pid() == wait.pid() &&
-        s.host() == wait.host())
+    if (s.stream() == stream && s.context() == context && s.pid() == row.pid() &&
+        s.host() == row.host())
       return s.name().empty() ? number : number + " (" + s.name() + ")";
   }
   return number;
@@ -36,6 +37,11 @@ std::string AwaitedWords(const results::StreamWait& w, const CellContext& contex
                      w.for_context(), w.for_stream());
 }
 
+std::string RunningWords(const results::HostFunctions& f, const CellContext& context) {
+  return StreamWords(static_cast<const results::Streams&>(context.result), f, f.device(),
+                     f.context(), f.stream());
+}
+
 constexpr TableColumn kDeviceColumns[] = {
     kPidColumn,
     {.field = "device", .title = "device"},
@@ -48,6 +54,10 @@ constexpr TableColumn kDeviceColumns[] = {
     {.field = "idle_host_ns", .title = "idle: host", .share_of = "window_ns"},
     {.field = "idle_launch_ns", .title = "launch", .share_of = "window_ns"},
     {.field = "idle_dependency_ns", .title = "dependency", .share_of = "window_ns"},
+    {.field = "idle_host_function_ns",
+     .title = "in host functions",
+     .share_of = "window_ns",
+     .shown = ShownIf::kAny},
     {.field = "idle_unknown_ns", .title = "unknown", .share_of = "window_ns"},
     {.field = "gap_count", .title = "gaps"},
     {.field = "gap_max_ns", .title = "longest"},
@@ -94,6 +104,19 @@ constexpr TableColumn kWaitColumns[] = {
     {.field = "held_up_max_ns", .title = "longest", .needs = "for_stream", .blank = "-"},
     {.field = "name", .title = "mostly for", .needs = "name", .blank = "-", .flexible = true},
 };
+constexpr TableColumn kFunctionColumns[] = {
+    kPidColumn,
+    {.field = "stream",
+     .title = "device:stream",
+     .cell = CellOf<results::HostFunctions, RunningWords>,
+     .align = ColumnAlign::kLeft},
+    {.field = "count", .title = "count"},
+    {.field = "graph_node_count", .title = "in graphs", .shown = ShownIf::kAny},
+    {.field = "total_ns", .title = "time"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "longest"},
+    {.field = "idle_ns", .title = "GPU idle", .needs = "idle_ns", .blank = "-"},
+};
 constexpr TableLayout kLayouts[] = {
     {.rows = "devices",
      .row = results::DeviceUse::descriptor,
@@ -101,6 +124,9 @@ constexpr TableLayout kLayouts[] = {
      .is_complete = true},
     {.rows = "streams", .row = results::StreamUse::descriptor, .columns = kStreamColumns},
     {.rows = "waits", .row = results::StreamWait::descriptor, .columns = kWaitColumns},
+    {.rows = "host_functions",
+     .row = results::HostFunctions::descriptor,
+     .columns = kFunctionColumns},
 };
 
 }  // namespace
@@ -113,6 +139,7 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
   return TableText("Devices, from the first work to the last", kLayouts[0], result, options) +
          TableText("Streams", kLayouts[1], result, options) +
          TableText("Waits of streams for events of streams", kLayouts[2], result, options) +
+         TableText("Functions that streams ran on the host", kLayouts[3], result, options) +
          MetaText(result.meta(), options);
 }
 

@@ -28,6 +28,7 @@ ROWS = {
     "gpu": {"api": 16, "kernel": 15, "launch": 15, "overhead": 2, "range": 9, "sync": 1},
     "graphs": {"api": 23, "device_memory": 2, "kernel": 6, "memcpy": 2, "memset": 2, "overhead": 3, "sync": 1},
     "heap": {"heap": 237, "process": 1, "thread": 5},
+    "hosts": {"api": 18, "host_function": 5, "kernel": 6, "overhead": 2, "sync": 3},
     "killed": {"range": 2},
     "locks": {"process": 1, "thread": 25, "wait": 48},
     "managed": {"api": 16, "device_memory": 4, "kernel": 2, "overhead": 1, "sync": 4, "unified_memory": 10},
@@ -157,6 +158,16 @@ def check_managed(path):
     for use in stats("unified_memory", path)["uses"]:
         moved[use["name"]] += int(use["bytes"])
     assert moved["HtoD"] == moved["DtoH"] == 2 * (5 << 20) and moved["gpu_page_fault"] == 0
+
+
+def check_hosts(path):
+    """host_functions 2: a stream runs two functions on the host, and two of a graph; another stream runs one."""
+    table = TraceFile(path).host_functions
+    assert sorted(collections.Counter(map(int, table["track"])).values()) == [1, 4]
+    assert collections.Counter(int(graph) != 0 for graph in table["graph"]) == {False: 3, True: 2}
+    rows_of = {int(row["count"]): row for row in stats("streams", path)["host_functions"]}
+    assert rows_of.keys() == {1, 4} and int(rows_of[4]["graph_node_count"]) == 2
+    assert int(rows_of[4]["total_ns"]) == sum(int(ns) for ns in table["duration"]) - int(rows_of[1]["total_ns"])
 
 
 def check_ops(path):

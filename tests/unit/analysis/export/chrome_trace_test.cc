@@ -344,6 +344,24 @@ TEST(ExportChrome, WritesWaitsWithWhatTheyWaitFor) {
   EXPECT_EQ(exported.report.left_out, (std::map<std::string, uint64_t>{{"cuda_event", 1}}));
 }
 
+TEST(ExportChrome, WritesFunctionsThatStreamsRunOnTheHost) {
+  ProcessBuilder process(7);
+  process.Thread(8).Call("cudaLaunchHostFunc", 0, 10, 4);
+  process.Stream(2, 1, 7).HostFunction(9, 20, 70, 4).HostFunction(9, 80, 90, 5, 21, 3);
+  const Exported exported = Export(MakeTrace({&process}));
+  const std::vector<Json> functions = exported.Of("host_function");
+  ASSERT_EQ(functions.size(), 2u);
+  EXPECT_EQ(functions[0]["name"], "Host function");
+  EXPECT_EQ(functions[0]["pid"], 2);
+  EXPECT_EQ(functions[0]["tid"], 7);
+  EXPECT_EQ(functions[0]["args"],
+            Json::parse(R"({"device": 2, "context": 1, "correlation": 4, "thread": 9})"));
+  EXPECT_EQ(functions[1]["args"]["graph id"], 21);
+  EXPECT_EQ(functions[1]["args"]["graph node id"], 3);
+  EXPECT_EQ(exported.Of("ac2g").size(), 2u) << "an arrow from the call to the function";
+  EXPECT_TRUE(exported.report.left_out.empty());
+}
+
 TEST(ExportChrome, WritesCallersBeforeCalleesOfTheSameTime) {
   ProcessBuilder process(7);
   process.Thread(8).Op("caller", 5, 10).Op("callee", 5, 10).Op("moment", 20, 20).Op("next", 20, 20);
