@@ -9,6 +9,7 @@ A recipe is a section of the page. Its steps are:
   - a diff block, "```diff FILE": the lines without a sign must stand in FILE once, next to each other;
   - "New file `FILE`, template `TEMPLATE`": TEMPLATE is copied to FILE;
   - "At `TEXT` in `FILE`": FILE must hold TEXT.
+A table of the files that a thing touched (TOUCHED) must name all of them, and no more than it may.
 The copy holds the changed files, and some that derive from lists in them. The compiler finds all others in the tree. Syntax and types are checked, no code
 is generated. At last each anchor is taken away once, to see that its recipe then fails.
 """
@@ -31,6 +32,9 @@ RECIPES = ["A pass", "A verb", "A record kind", "A source", "A hook", "A rule of
 # They derive from lists that the recipes change.
 DERIVED = ["inject/real_symbols.cc", "inject/settings.cc", "launcher/values.cc", "analysis/model/names.cc", "analysis/passes/skipped.cc",
            "analysis/read/track_columns.cc", "analysis/advice/rule_table.cc"]
+# Section: what the files hold that the thing touched, and how many its table may name. The section names below the table what shows the thing.
+TOUCHED = {"What a CUPTI kind touches": (re.compile(r"\bkHost(Launch|Function)\b|\bTakeHostLaunch\b|\bHostFunctionTable host_function\b"), 8)}
+PRODUCT = ["proto", "tracer", "inject", "analysis", "launcher"]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
 INJECT_FLAGS = ["-fno-exceptions", "-fno-rtti", "-D_GNU_SOURCE", "-include", "inject/libc_versions.h"]
 
@@ -177,6 +181,23 @@ def unnoticed(recipes):
                 pass
 
 
+def untrue_tables(page):
+    """What the tables of touched files leave out, or name for nothing."""
+    for name, (pattern, most) in TOUCHED.items():
+        section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+        if section is None:
+            yield f"{PAGE} has no section \"{name}\""
+            continue
+        named = set(re.findall(r"`([\w./]+/[\w.]+\.(?:h|cc))`", section.group(1)))
+        table = {file for line in section.group(1).splitlines() if line.startswith("|") for file in named if f"`{file}`" in line}
+        touched = {path.relative_to(ROOT).as_posix() for folder in PRODUCT for path in (ROOT / folder).rglob("*")
+                   if path.suffix in (".h", ".cc") and pattern.search(path.read_text(encoding="utf-8"))}
+        yield from (f"{PAGE}, \"{name}\": {file} was touched, too" for file in sorted(touched - named))
+        yield from (f"{PAGE}, \"{name}\": {file} was not touched" for file in sorted(table - touched))
+        if len(table) > most:
+            yield f"{PAGE}, \"{name}\": {len(table)} files, {most} are allowed"
+
+
 def compile_all(tree, generated, compiler, protoc):
     """What the compiler says against the changed sources."""
     for name in DERIVED:
@@ -212,11 +233,13 @@ def compile_all(tree, generated, compiler, protoc):
 
 def main():
     generated, compiler, *protoc = sys.argv[1:]
-    recipes = parse((ROOT / PAGE).read_text(encoding="utf-8"))
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    recipes = parse(page)
     failures = [f"{PAGE} has no recipe \"{name}\"" for name in RECIPES if not recipes.get(name)]
     templates = {step.template for steps in recipes.values() for step in steps if isinstance(step, NewFile)}
     failures += [f"{path.relative_to(ROOT)} is no recipe's template" for path in (ROOT / TEMPLATES).iterdir()
                  if path.relative_to(ROOT).as_posix() not in templates]
+    failures += untrue_tables(page)
     try:
         tree = follow(recipes)
         failures += compile_all(tree, generated, compiler, protoc)
