@@ -14,7 +14,7 @@
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
-namespace gpuprof::analysis {
+namespace gpuprof::analysis::test {
 namespace {
 
 // The host launches all at once. The stream runs a function from 10 to 16 ms, the kernel behind it
@@ -22,8 +22,8 @@ namespace {
 struct Running {
   Running() : builder(5) {
     const uint32_t kernel = builder.Signature("_Z7producePf", 1, 32);
-    builder.Thread(5, "main")
-        .Call("cudaLaunchKernel", 0, kMs / 10, 1)
+    main = &builder.Thread(5, "main");
+    main->Call("cudaLaunchKernel", 0, kMs / 10, 1)
         .Call("cudaLaunchHostFunc", kMs / 10, kMs / 5, 2)
         .Call("cudaLaunchKernel", kMs / 5, kMs / 2, 3);
     one = &builder.Stream(0, 1, 7);
@@ -36,7 +36,7 @@ struct Running {
   results::Idle Idle() { return RunPass<results::Idle>("idle", MakeTrace({&builder})); }
 
   ProcessBuilder builder;
-  TrackBuilder *one, *two;
+  TrackBuilder *main, *one, *two;
 };
 
 TEST(HostFunctions, HaveTheirSumsForEachStream) {
@@ -77,7 +77,7 @@ TEST(HostFunctions, ArePartOfWhatTheDeviceWaitedFor) {
 // Whoever launches late would have been late without the function, too.
 TEST(HostFunctions, AreNoReasonIfTheLaunchWasLate) {
   Running trace;
-  trace.builder.Thread(5).Call("cudaLaunchKernel", 30 * kMs, 31 * kMs, 6);
+  trace.main->Call("cudaLaunchKernel", 30 * kMs, 31 * kMs, 6);
   trace.one->Kernel(trace.builder.Signature("late", 1, 32), 32 * kMs, 33 * kMs, 6);
   trace.one->HostFunction(9, 20 * kMs, 29 * kMs, 7);
   const results::Streams result = trace.Streams();
@@ -121,4 +121,4 @@ TEST(HostFunctions, ThatNobodyRanAreNoColumn) {
 }
 
 }  // namespace
-}  // namespace gpuprof::analysis
+}  // namespace gpuprof::analysis::test
