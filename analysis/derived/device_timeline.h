@@ -7,9 +7,9 @@
 // A gap between two pieces of work is explained by the work that ends it. Before its launch began,
 // the host was late: the category says what the launching thread did. From then on the work was
 // being launched. A gap that begins after the launch is the queue's if the work before it ran on
-// the same stream, and the stream ran no function on the host in between. Else the gap is a
-// dependency. If several pieces of work begin together, the one that was
-// launched first counts: it alone would have ended the gap.
+// the same stream, else a dependency. It is a dependency, too, if this stream ran a function on
+// the host in between. If several pieces of work begin together, the one that was launched first
+// counts: it alone would have ended the gap.
 //
 // Made for one process and device; one thread. The process, its calls and operations must outlive
 // it.
