@@ -114,11 +114,14 @@ export function Drawer({
               {count(answer.rows.length)} names, cut at the range’s edges
               {NESTED.has(answer.kind) ? "; nested calls included" : ""}
               {answer.busy_ns.length > 1 ? `; sums of ${count(answer.busy_ns.length)} tracks` : ""}
+              {answer.left_out > 0 ? `. ${leftOutWords(answer.left_out)}` : ""}
             </span>
           )}
         </div>
         {answer === undefined || sums === null ? (
           <p class="tl-quiet">{kind === undefined ? "Nothing was recorded." : ""}</p>
+        ) : answer.rows.length === 0 && answer.left_out > 0 ? (
+          <p class="tl-quiet">{leftOutWords(answer.left_out)}</p>
         ) : answer.rows.length === 0 ? (
           <p class="tl-quiet">Nothing of this kind ran in this range.</p>
         ) : (

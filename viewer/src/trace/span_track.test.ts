@@ -44,7 +44,7 @@ function trackOf(spans: readonly Span[], block: number, grain: Grain, cacheBytes
   const fail = (error: unknown) => {
     throw error;
   };
-  return new SpanTrack(7, pieces, CLASS_OF, new Cache(cacheBytes), fail, grain);
+  return new SpanTrack(7, pieces, CLASS_OF, new Cache(cacheBytes), fail, null, grain);
 }
 
 const spans = fc
