@@ -46,8 +46,7 @@ std::vector<Wanted> WantedStretches(const results::Steps& steps, Interval whole)
   // The first series is that of the leading thread.
   for (const results::Step& step : steps.steps()) {
     const bool leads = !steps.series().empty() && step.pid() == steps.series(0).pid() &&
-                       step.tid() == steps.series(0).tid() &&
-                       step.host() == steps.series(0).host();
+                       step.tid() == steps.series(0).tid() && step.host() == steps.series(0).host();
     if (leads && !step.warmup()) rows.push_back(&step);
   }
   if (rows.empty()) {
@@ -63,9 +62,16 @@ std::vector<Wanted> WantedStretches(const results::Steps& steps, Interval whole)
     wanted.push_back({WindowOf(steps, *step), std::to_string(step->number()) + why});
   };
   const int64_t median = steps.series(0).median_ns();
-  const auto typical = std::min_element(rows.begin(), rows.end(), [&](const auto* x, const auto* y) {
+  auto typical = std::min_element(rows.begin(), rows.end(), [&](const auto* x, const auto* y) {
     return std::abs(x->duration_ns() - median) < std::abs(y->duration_ns() - median);
   });
+  // The device knows better, and other pages name its step.
+  if (!steps.device_series().empty() && steps.device_series(0).pid() == steps.series(0).pid()) {
+    const uint64_t number = steps.device_series(0).typical_number();
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&](const auto* step) { return step->number() == number; });
+    if (found != rows.end()) typical = found;
+  }
   want(*typical, ", a typical one");
   want(*std::max_element(
            rows.begin(), rows.end(),
@@ -160,8 +166,8 @@ std::vector<FilePart> KeptParts::PartsOf(const File& file) {
     const bool is_near =
         !joined.empty() && part.offset <= joined.back().offset + joined.back().bytes + kNearBytes;
     if (is_near) {
-      const uint64_t end = std::max(joined.back().offset + joined.back().bytes,
-                                    part.offset + part.bytes);
+      const uint64_t end =
+          std::max(joined.back().offset + joined.back().bytes, part.offset + part.bytes);
       joined.back().bytes = end - joined.back().offset;
     } else {
       joined.push_back(part);

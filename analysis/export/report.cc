@@ -157,8 +157,8 @@ class Report {
     constexpr unsigned kMiB = 20;
     const uint64_t whole = options_.page.size() + results_.size() + whole_bytes_;
     // Two more: the manifest, and what the shift cuts off.
-    return "because the page would be larger than " + std::to_string(options_.max_bytes >> kMiB) +
-           " MiB; 'gpuprof report --max-size " + std::to_string((whole >> kMiB) + 2) +
+    return "because the page would be larger than " + FormatBytes(options_.max_bytes) +
+           "; 'gpuprof report --max-size " + std::to_string((whole >> kMiB) + 2) +
            "MiB' keeps all, and so does 'gpuprof serve'.";
   }
 

@@ -48,9 +48,8 @@ void OutlineBuilder::Sort(std::vector<OutlineSpan>* spans) {
   if (std::is_sorted(spans->begin(), spans->end(), IsBefore)) return;
   constexpr int kBits = 11;
   constexpr uint64_t kDigits = 1u << kBits;
-  const auto [least, most] =
-      std::minmax_element(spans->begin(), spans->end(),
-                          [](const auto& x, const auto& y) { return x.start < y.start; });
+  const auto [least, most] = std::minmax_element(
+      spans->begin(), spans->end(), [](const auto& x, const auto& y) { return x.start < y.start; });
   const int64_t first = least->start;
   const auto range = static_cast<uint64_t>(most->start - first);
   sorted_.resize(spans->size());

@@ -112,14 +112,14 @@ class OutlineBuilder {
   void Sum(const std::vector<OutlineSpan>& spans, OutlineStretch* stretch);
 
   Outline made_;
-  std::vector<int64_t> ends_;           // of lanes
-  std::vector<OutlineSpan> last_;       // of lanes
-  uint32_t top_ = 0, most_ = 0;         // lanes that are taken, and were ever taken
-  std::vector<OpenColumn> open_;        // of lanes
-  std::vector<OutlineSums> sums_;       // by name
-  std::vector<uint32_t> named_;         // names with sums
-  std::vector<OutlineSpan> sorted_;     // work space
-  std::vector<uint32_t> places_;        // work space
+  std::vector<int64_t> ends_;        // of lanes
+  std::vector<OutlineSpan> last_;    // of lanes
+  uint32_t top_ = 0, most_ = 0;      // lanes that are taken, and were ever taken
+  std::vector<OpenColumn> open_;     // of lanes
+  std::vector<OutlineSums> sums_;    // by name
+  std::vector<uint32_t> named_;      // names with sums
+  std::vector<OutlineSpan> sorted_;  // work space
+  std::vector<uint32_t> places_;     // work space
 };
 
 }  // namespace gpuprof::analysis

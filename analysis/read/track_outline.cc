@@ -67,9 +67,9 @@ std::vector<Stretch> PlanStretches(const std::vector<Piece>& pieces) {
   }
   for (uint32_t i = 0; i < pieces.size(); ++i) {
     const PlannedBlock& block = pieces[i].block;
-    const auto first = std::partition_point(
-        stretches.begin(), stretches.end(),
-        [&](const Stretch& stretch) { return stretch.to <= block.first_ns; });
+    const auto first =
+        std::partition_point(stretches.begin(), stretches.end(),
+                             [&](const Stretch& stretch) { return stretch.to <= block.first_ns; });
     for (auto at = first; at != stretches.end() && at->from <= block.last_ns; ++at)
       at->pieces.push_back(i);
   }

@@ -4,6 +4,7 @@
 // The drawer: sums of the selected range, or of the view, what ran there, and the selected event.
 
 import { useEffect, useState } from "preact/hooks";
+import { leftOutWords } from "../base/format";
 import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
 import { CLASSES } from "../trace/api";
 import { shown } from "./labels";
