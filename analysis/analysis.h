@@ -105,6 +105,16 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
 // Returns OpenOptions::sums_above_rows for a pass with these options.
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options);
 
+// Returns OpenOptions::sums_above_rows for a pass whose result is for a page. A page does without
+// medians of many kernels.
+uint64_t PageSumsAbove(std::string_view pass, const PassOptions& options);
+
+// Returns why a page does not get the result of a pass, and what to do; empty: it gets it. `trace`:
+// opened in whatever way.
+std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOptions& options);
+// Returns the command that prints a pass.
+std::string CommandOf(std::string_view pass, const PassOptions& options);
+
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
@@ -239,12 +249,14 @@ struct ReportOptions {
   std::string title;      // what the page is of, for people
   std::string writer_version;
   std::vector<ReportFile> files;
+  std::string bundle;      // where the files are: a folder or one .gpt file
   std::string left_out;    // what the files lack, one sentence; empty: nothing
-  uint64_t max_bytes = 0;  // of the page; the files are left out of a larger one
+  uint64_t max_bytes = 0;  // of the page; events are left out of a larger one
 };
 struct ReportReport {
   uint64_t bytes = 0;           // of the page
   uint64_t left_out_bytes = 0;  // of files, as they would be in the page
+  uint64_t left_out_rows = 0;   // 0: no event is in the page, or all are
   uint64_t failed_count = 0;    // passes without a result
 };
 // Runs every pass and writes one HTML page with the results and the bundle's files, piecewise
@@ -254,6 +266,37 @@ Error WriteReport(const Trace& trace, const ReportOptions& options, Sink sink, v
 // Makes the page that asks a server for results and for parts of the files: `gpuprof serve`. The
 // files are measured and not read; `max_bytes` does not matter.
 Error MakeServedPage(const ReportOptions& options, std::string* page);
+
+// A table of spans whose rows are on a track of the timeline.
+struct OutlineTable {
+  uint32_t kind = 0;  // proto::ChunkKind
+  uint8_t cls = 0;    // the class of its spans in the page
+  // Spans of another class, by the value of the table's third column.
+  std::map<uint32_t, uint8_t> classes = {};
+};
+struct OutlineRequest {
+  std::string file;    // name of the .gpt
+  uint32_t track = 0;  // number in the file
+  std::vector<OutlineTable> tables;
+  uint8_t ClassOf(uint32_t kind, uint32_t key) const;
+};
+// Columns of an outline, at least.
+inline constexpr uint32_t kOutlineColumns = 131'072;
+// Makes outlines of a bundle's tracks: sums by name and columns of time, for a timeline that cannot
+// look at all rows. Make may run on several threads at once, and takes two cores for some seconds
+// if a track has 100 million rows.
+class Outlines {
+ public:
+  static Error Open(const std::string& path, std::unique_ptr<Outlines>* outlines);
+  ~Outlines();
+  // Returns bytes that viewer/src/trace/outline.ts reads.
+  Error Make(const OutlineRequest& request, std::string* bytes) const;
+
+ private:
+  struct Files;
+  explicit Outlines(std::unique_ptr<Files> files);
+  std::unique_ptr<Files> files_;
+};
 
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);

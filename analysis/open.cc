@@ -4,10 +4,6 @@
 // Open: a bundle's files into one Trace on one time axis. Called by the launcher and the tests;
 // starts threads for the duration of the call.
 
-#include <algorithm>
-#include <cstring>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -16,172 +12,32 @@
 
 #include "analysis/analysis.h"
 #include "analysis/base/memory_limit.h"
-#include "analysis/base/parallel.h"
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/model/model_builder.h"
 #include "analysis/model/trace.h"
-#include "analysis/read/dead_rings.h"
 #include "analysis/read/event_loader.h"
 #include "analysis/read/imported_bundle.h"
-#include "analysis/read/input_file.h"
-#include "analysis/read/process_order.h"
-#include "analysis/read/trace_file.h"
+#include "analysis/read/placed_files.h"
 #include "analysis/read/work_sums.h"
-#include "proto/codec/segments.h"
-#include "proto/contract.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-using Files = std::vector<std::unique_ptr<TraceFile>>;
-
-void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
-  Trace* trace = &model->trace();
-  if (!found.has_manifest) return;
-  const std::string path = found.directory + "/" + proto::kBundleFile;
-  Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
-  std::string what;
-  if (!file.ok()) {
-    what = CauseOf(file.error(), path);
-  } else if (file->bytes == 0 || file->bytes > kMostManifestBytes ||
-             !trace->manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
-    trace->manifest.Clear();
-    what = "not a gpuprof manifest, or damaged: the traces are read without it";
-  } else {
-    trace->has_manifest = true;
-  }
-  if (!what.empty()) model->AddFault({proto::kBundleFile, 0, what});
-}
-
-Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
-  Files files;
-  for (const std::string& name : found.traces)
-    files.push_back(std::make_unique<TraceFile>(found.directory, name));
-  ParallelFor(files.size(), threads, [&](size_t i, int) {
-    const std::string& name = files[i]->name();
-    const size_t suffix = std::strlen(proto::kTraceSuffix);
-    files[i]->LoadTables(name.size() > suffix &&
-                         alive.count(name.substr(0, name.size() - suffix)) != 0);
-  });
-  return files;
-}
-
-// Takes files that could not be read at all out of `files`; their faults go to the model.
-void DropUnreadable(Files* files, ModelBuilder* model) {
-  const auto first_bad = std::stable_partition(
-      files->begin(), files->end(),
-      [](const std::unique_ptr<TraceFile>& file) { return !file->is_unreadable(); });
-  for (auto file = first_bad; file != files->end(); ++file) model->AddFaults((*file)->faults());
-  files->erase(first_bad, files->end());
-}
-
-// Takes the files of gpuprof's own samplers out of `files`.
-Files TakeSamplers(Files* files) {
-  Files samplers;
-  const auto first = std::stable_partition(
-      files->begin(), files->end(),
-      [](const std::unique_ptr<TraceFile>& file) { return !file->process().is_sampler; });
-  std::move(first, files->end(), std::back_inserter(samplers));
-  files->erase(first, files->end());
-  return samplers;
-}
-
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
-int64_t Earliest(const Files& files, const std::vector<int64_t>& offsets) {
-  int64_t earliest = kNever;
-  for (size_t i = 0; i < files.size(); ++i) {
-    int64_t time = 0;
-    if (files[i]->EarliestNs(&time)) earliest = std::min(earliest, time + offsets[i]);
-  }
-  return earliest;
-}
-
-// Notes when a process began, by the name of its file. A file that was renamed or is hostile may
-// claim anything: a life of years is not believed.
-void PlaceStart(int64_t origin_realtime_ns, Process* process) {
-  constexpr int64_t kLongestNs = int64_t{400} * 24 * 3600 * 1'000'000'000;
-  if (process->start_id > static_cast<uint64_t>(ClockMap::kTimeLimit / 1000)) return;
-  const int64_t start_ns = static_cast<int64_t>(process->start_id) * 1000 - origin_realtime_ns;
-  const int64_t seen_ns = process->LifeStart();
-  if (start_ns < seen_ns && seen_ns - start_ns < kLongestNs) process->started_ns = start_ns;
-}
-
-// Puts all processes on one axis whose zero is the earliest event of one; samplers do not count
-// where there are others. Traces made of another tool's files are on that axis already.
-void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
-  const std::vector<int64_t> offsets = RealtimeOffsets(files);
-  const std::vector<int64_t> sampler_offsets = SamplerOffsets(samplers, files, offsets);
-  const bool is_import = trace->manifest.has_import();
-  int64_t origin = Earliest(files, offsets);
-  if (is_import) origin = trace->manifest.import().origin_realtime_ns();
-  if (origin == kNever) origin = Earliest(samplers, sampler_offsets);
-  if (origin == kNever) origin = 0;
-  origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
-  trace->origin_realtime_ns = origin;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const bool is_placed = is_import && files[i]->is_imported();
-    files[i]->Place(is_placed ? kImportedShift : offsets[i] - origin);
-    if (!files[i]->is_imported()) PlaceStart(origin, &files[i]->process());
-  }
-  for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
-}
-
-void TakeProcesses(const Files& files, ModelBuilder* model) {
+void TakeProcesses(const TraceFiles& files, ModelBuilder* model) {
   for (const std::unique_ptr<TraceFile>& file : files) {
     model->AddFaults(file->faults());
     model->AddProcess(std::move(file->process()));
   }
 }
 
-// A damaged file was told of already.
-void CheckEnds(const BundleFiles& found, const Files& files, ModelBuilder* model) {
-  for (const std::unique_ptr<TraceFile>& file : files) {
-    const Process& process = file->process();
-    if (!process.lacks_end() || !file->faults().empty()) continue;
-    if (!MustHaveEnd(found, model->trace().manifest, file->name())) continue;
-    model->AddFault({file->name(), process.file_bytes, kWithoutEnd});
-  }
-}
-
-void MarkFlightRecorders(const BundleFiles& found, const Files& files) {
-  for (const std::unique_ptr<TraceFile>& file : files) {
-    const std::string& name = file->name();
-    const size_t suffix = std::strlen(proto::kTraceSuffix);
-    if (!file->process().alive || name.size() <= suffix) continue;
-    file->process().in_segments =
-        codec::HasSegments(found.directory + "/" + name.substr(0, name.size() - suffix));
-  }
-}
-
 Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
-  Result<BundleFiles> found = FindFiles(path);
-  if (!found.ok()) return found.error();
   Trace* trace = &model->trace();
   trace->tables = options.headers_only ? TableSet() : options.tables;
-  ReadManifest(*found, model);
-  RingReport rings = FinishDeadProcesses(&*found, trace->manifest, options.recover);
-  model->AddFaults(rings.faults);
-  Files files = LoadFiles(*found, rings.alive, options.threads);
-  DropUnreadable(&files, model);
-  if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
-    if (trace->faults.empty()) return Unreadable(path + ": no trace in this directory");
-    const InputFault& fault = trace->faults.front();
-    const bool is_other = fault.what.starts_with("not a gpuprof trace");
-    const std::string name = found->is_bundle ? path + "/" + fault.file : path;
-    return Unreadable(
-        name + ": " + fault.what +
-        (is_other ? "; name a directory made by `gpuprof run`, or one .gpt file" : ""));
-  }
-  CheckEnds(*found, files, model);
-  MarkFlightRecorders(*found, files);
-  const Files samplers = TakeSamplers(&files);
-  FillHosts(files, trace->manifest.host());
-  FillHosts(samplers, trace->manifest.host());
-  OrderProcesses(&files);
-  InheritFromParents(files);
-  PlaceAll(files, samplers, trace);
+  PlacedFiles placed;
+  if (Error error = PlaceFiles(path, options.recover, options.threads, model, &placed))
+    return error;
+  const TraceFiles &files = placed.files, &samplers = placed.samplers;
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();

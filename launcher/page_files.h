@@ -22,6 +22,10 @@ class PageFiles {
   // object. Returns the exit status.
   int Import(const analysis::Trace& trace);
 
+  // Returns where the files are: the input, or what Import made of it.
+  const std::string& folder(const std::string& input) const {
+    return folder_.path().empty() ? input : folder_.path();
+  }
   // Removes what Import made.
   void Remove() { folder_.Remove(); }
 

@@ -115,9 +115,14 @@ PageAnswer PageResults::Compute(const std::string& name) {
   analysis::Error error;
   if (trace == nullptr) {
     analysis::OpenOptions open;
-    open.tables = analysis::TablesOf(wanted.pass, options);
-    open.sums_above_rows = analysis::SumsAbove(wanted.pass, options);
+    open.headers_only = true;
     error = analysis::Open(input_, open, &trace);
+    if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);
+    if (!answer.fault.empty()) return answer;
+    open.headers_only = false;
+    open.tables = analysis::TablesOf(wanted.pass, options);
+    open.sums_above_rows = analysis::PageSumsAbove(wanted.pass, options);
+    if (!error) error = analysis::Open(input_, open, &trace);
   }
   std::unique_ptr<google::protobuf::Message> result;
   if (!error) error = analysis::Run(wanted.pass, *trace, options, &result);

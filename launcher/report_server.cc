@@ -93,8 +93,10 @@ std::string TagOf(const struct stat& status) {
 }  // namespace
 
 ReportServer::ReportServer(std::string input, std::shared_ptr<const analysis::Trace> trace,
-                           analysis::ReportOptions page)
-    : page_(std::move(page)), results_(std::move(input), std::move(trace)) {}
+                           std::string bundle, analysis::ReportOptions page)
+    : page_(std::move(page)),
+      results_(std::move(input), std::move(trace)),
+      outlines_(std::move(bundle)) {}
 
 std::string ReportServer::Start(uint16_t port) {
   token_ = MakeToken();
@@ -133,9 +135,10 @@ HttpAnswer ReportServer::Answer(const HttpRequest& request) {
     return Refuse(403, "The address lacks the token that 'gpuprof serve' printed.");
   if (slash == std::string_view::npos) return Refuse(404, "The page's address ends with a slash.");
   const std::string rest(path.substr(slash + 1));
-  constexpr std::string_view kResults = "results/", kFiles = "files/";
+  constexpr std::string_view kResults = "results/", kFiles = "files/", kOutlines = "outlines/";
   if (rest.empty()) return Page();
   if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()));
+  if (rest.starts_with(kOutlines)) return Outline(rest.substr(kOutlines.size()));
   if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
   return Refuse(404, "There is nothing of this name.");
 }
@@ -162,6 +165,24 @@ HttpAnswer ReportServer::Result(const std::string& name) {
   }
   answer.file = result->file;
   answer.length = result->size;
+  return answer;
+}
+
+HttpAnswer ReportServer::Outline(const std::string& text) {
+  analysis::OutlineRequest request;
+  if (!PageOutlines::Read(text, &request))
+    return Refuse(404, "An outline's address is FILE/TRACK/TABLES.");
+  const std::shared_ptr<const PageAnswer> made = outlines_.Get(text, request);
+  HttpAnswer answer;
+  if (made->file == nullptr) {
+    answer.status = 422;
+    answer.type = "application/json";
+    answer.body = JsonText({{"reason", made->fault}});
+    return answer;
+  }
+  answer.type = "application/octet-stream";
+  answer.file = made->file;
+  answer.length = made->size;
   return answer;
 }
 

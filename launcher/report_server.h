@@ -13,6 +13,7 @@
 
 #include "analysis/analysis.h"
 #include "launcher/http_server.h"
+#include "launcher/page_outlines.h"
 #include "launcher/page_results.h"
 
 namespace gpuprof::launcher {
@@ -20,7 +21,8 @@ namespace gpuprof::launcher {
 class ReportServer {
  public:
   // Takes the input and its trace as PageResults does, and the page with the list of files.
-  ReportServer(std::string input, std::shared_ptr<const analysis::Trace> trace,
+  // `bundle`: where the files are.
+  ReportServer(std::string input, std::shared_ptr<const analysis::Trace> trace, std::string bundle,
                analysis::ReportOptions page);
 
   // Begins to answer on a port of 127.0.0.1. Returns empty, or cause and fix.
@@ -34,12 +36,14 @@ class ReportServer {
   HttpAnswer Answer(const HttpRequest& request);
   HttpAnswer Page() const;
   HttpAnswer Result(const std::string& name);
+  HttpAnswer Outline(const std::string& text);
   HttpAnswer File(const std::string& name, const HttpRequest& request) const;
   bool IsOurHost(const std::string& host) const;
 
   const analysis::ReportOptions page_;
   std::string token_;
   PageResults results_;
+  PageOutlines outlines_;
   HttpServer server_;  // its threads use the others, so it goes first
 };
 

@@ -3,7 +3,8 @@
 
 // Writes a report: the built page with the results of the passes and the files of the bundle
 // inside. Results come first, because the page needs them to begin. Files are read and written
-// piece by piece. If the page would be too large, the files are left out, and the page says so.
+// piece by piece. If the page would be too large, it has the events of some steps alone, and says
+// so.
 
 #include <fcntl.h>
 #include <google/protobuf/message.h>
@@ -14,9 +15,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/export/kept_parts.h"
 #include "analysis/export/page_manifest.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
+#include "analysis/render/figures.h"
 #include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"
 
@@ -25,6 +28,8 @@ namespace {
 
 // Three bytes make four digits: a piece of whole threes needs no padding before the file's end.
 constexpr size_t kPiece = 3 << 20;
+// What the manifest may say of left out events.
+constexpr uint64_t kManifestRoom = 4096;
 
 // Returns whether the pass reads rows that a trace with sums does not have.
 bool ReadsWork(std::string_view pass, const PassOptions& options) {
@@ -44,9 +49,13 @@ class Report {
     if (place == std::string_view::npos) return PageWithoutPlace();
     for (const PageResult& result : PageResults()) AddResult(result);
     if (Error error = MeasureFiles()) return error;
+    const uint64_t whole = file_bytes_;
     const uint64_t fixed = options_.page.size() + results_.size() + Manifest().size();
-    report->left_out_bytes = fixed + file_bytes_ > options_.max_bytes ? file_bytes_ : 0;
-    if (report->left_out_bytes != 0) LeaveFilesOut();
+    if (fixed + whole > options_.max_bytes) {
+      ChooseParts(options_.max_bytes - std::min(options_.max_bytes, fixed + kManifestRoom));
+      report->left_out_bytes = whole - std::min(whole, file_bytes_);
+      report->left_out_rows = left_out_rows_;
+    }
     Put(options_.page.substr(0, place));
     Put(Manifest());
     Put(results_);
@@ -62,6 +71,7 @@ class Report {
     std::string name;
     std::string path;
     uint64_t size = 0;
+    std::vector<FilePart> parts;  // empty: all of it
   };
 
   void AddResult(const PageResult& wanted) {
@@ -69,13 +79,12 @@ class Report {
     const std::string name = wanted.Name();
     PassOptions options;
     options.by = by;
-    if (trace_.has_sums && SumsAbove(pass, options) == 0 && ReadsWork(pass, options)) {
-      const std::string command = by.empty() ? "" : " --by " + std::string(by);
+    if (trace_.has_sums && PageSumsAbove(pass, options) == 0 && ReadsWork(pass, options)) {
       failed_.push_back({{"pass", name},
                          {"reason",
                           "The recording has too much work of GPUs for a report, which only "
-                          "adds it up. This command reads every row: gpuprof stats " +
-                              std::string(pass) + command}});
+                          "adds it up. This command reads every row: " +
+                              CommandOf(pass, options)}});
       return;
     }
     std::unique_ptr<google::protobuf::Message> result;
@@ -83,6 +92,7 @@ class Report {
       failed_.push_back({{"pass", name}, {"reason", error.message}});
       return;
     }
+    if (name == "steps") steps_.CopyFrom(*result);
     const std::string frame = codec::CompressText(Render(*result, Format::kJson, options, 0));
     if (frame.empty()) {
       failed_.push_back({{"pass", name}, {"reason", "There was not enough memory."}});
@@ -99,21 +109,57 @@ class Report {
       const codec::OwnedFile opened(
           codec::OpenRegular(AT_FDCWD, file.path.c_str(), O_RDONLY, &status));
       if (opened.fd() < 0) return Unreadable(file.path, errno);
-      files_.push_back({file.name, file.path, static_cast<uint64_t>(status.st_size)});
-      file_bytes_ +=
-          Before(files_.back()).size() + Base64Length(files_.back().size) + kAfter.size();
+      files_.push_back({file.name, file.path, static_cast<uint64_t>(status.st_size), {}});
+      file_bytes_ += TextBytes(files_.back());
     }
+    whole_bytes_ = file_bytes_;
     return {};
   }
 
-  void LeaveFilesOut() {
+  // Keeps some steps of a bundle that does not fit. If not even one fits, no file is kept.
+  void ChooseParts(uint64_t room) {
+    std::unique_ptr<KeptParts> kept;
+    std::vector<std::string> steps;
+    bool any = false;
+    if (!KeptParts::Open(options_.bundle, &kept)) {
+      for (const Wanted& wanted : WantedStretches(steps_, kept->Whole())) {
+        const bool fits = kept->Keep(wanted.window, room);
+        any = any || fits;
+        if (fits && !wanted.words.empty()) steps.push_back(wanted.words);
+        if (!fits && (wanted.words.empty() || !any)) break;
+      }
+    }
+    if (any) KeepParts(*kept);
+    if (!any) files_.clear();
+    file_bytes_ = 0;
+    for (const File& file : files_) file_bytes_ += TextBytes(file);
+    left_out_ = any ? WordsOfParts(steps) : "The events are left out, " + WordsOfSize();
+  }
+
+  void KeepParts(const KeptParts& kept) {
+    for (File& file : files_) file.parts = kept.PartsOf(file.name);
+    // A file without rows is kept whole.
+    left_out_rows_ = kept.LeftOutRows();
+  }
+
+  std::string WordsOfParts(const std::vector<std::string>& steps) const {
+    constexpr size_t kMostNamed = 3;
+    std::string words = "The page has the events of ";
+    if (steps.empty()) words += "a part of the time";
+    for (size_t i = 0; i < std::min(steps.size(), kMostNamed); ++i)
+      words += (i == 0 ? "step " : "; step ") + steps[i];
+    if (steps.size() > kMostNamed)
+      words += "; and of " + std::to_string(steps.size() - kMostNamed) + " more steps";
+    return words + ". " + FormatNumber(left_out_rows_) + " events are left out, " + WordsOfSize();
+  }
+
+  std::string WordsOfSize() const {
     constexpr unsigned kMiB = 20;
-    files_.clear();
-    const uint64_t whole = options_.page.size() + results_.size() + file_bytes_;
+    const uint64_t whole = options_.page.size() + results_.size() + whole_bytes_;
     // Two more: the manifest, and what the shift cuts off.
-    left_out_ = "The events are left out, because the page would be larger than " +
-                std::to_string(options_.max_bytes >> kMiB) + " MiB; 'gpuprof report --max-size " +
-                std::to_string((whole >> kMiB) + 2) + "MiB' keeps them.";
+    return "because the page would be larger than " + FormatBytes(options_.max_bytes) +
+           "; 'gpuprof report --max-size " + std::to_string((whole >> kMiB) + 2) +
+           "MiB' keeps all, and so does 'gpuprof serve'.";
   }
 
   // Writes what was measured, even if the file has grown: the page knows the size.
@@ -124,21 +170,42 @@ class Report {
           codec::OpenRegular(AT_FDCWD, file.path.c_str(), O_RDONLY, &status));
       if (opened.fd() < 0) return Unreadable(file.path, errno);
       Put(Before(file));
+      // The digits of a file go on from part to part: only the last three bytes may be padded.
       std::string piece;
-      for (uint64_t done = 0; done < file.size; done += piece.size()) {
-        piece.resize(std::min<uint64_t>(kPiece, file.size - done));
-        if (!ReadAt(opened.fd(), done, &piece)) return Unreadable(file.path, EIO);
-        Put(Base64(piece));
+      for (const FilePart& part : PartsOf(file)) {
+        for (uint64_t done = 0; done < part.bytes;) {
+          const size_t before = piece.size();
+          piece.resize(std::min<uint64_t>(kPiece, before + part.bytes - done));
+          if (!ReadAt(opened.fd(), part.offset + done, before, &piece))
+            return Unreadable(file.path, EIO);
+          done += piece.size() - before;
+          const std::string rest = piece.substr(piece.size() / 3 * 3);
+          piece.resize(piece.size() - rest.size());
+          Put(Base64(piece));
+          piece = rest;
+        }
       }
+      Put(Base64(piece));
       Put(kAfter);
     }
     return {};
   }
 
-  static bool ReadAt(int fd, uint64_t offset, std::string* piece) {
-    for (size_t done = 0; done < piece->size();) {
-      const ssize_t got =
-          pread(fd, piece->data() + done, piece->size() - done, static_cast<off_t>(offset + done));
+  static std::vector<FilePart> PartsOf(const File& file) {
+    return file.parts.empty() ? std::vector<FilePart>{{0, file.size}} : file.parts;
+  }
+
+  static uint64_t TextBytes(const File& file) {
+    uint64_t bytes = 0;
+    for (const FilePart& part : PartsOf(file)) bytes += part.bytes;
+    return Before(file).size() + Base64Length(bytes) + kAfter.size();
+  }
+
+  // Reads from a place of the file to the end of `piece`, from its byte `done` on.
+  static bool ReadAt(int fd, uint64_t offset, size_t done, std::string* piece) {
+    for (const size_t before = done; done < piece->size();) {
+      const ssize_t got = pread(fd, piece->data() + done, piece->size() - done,
+                                static_cast<off_t>(offset + done - before));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return false;
       done += static_cast<size_t>(got);
@@ -153,7 +220,17 @@ class Report {
 
   static std::string Before(const File& file) {
     return "<script type=\"text/plain\" class=\"gpuprof-file\" data-name=\"" +
-           AttributeText(file.name) + "\" data-size=\"" + std::to_string(file.size) + "\">";
+           AttributeText(file.name) + "\" data-size=\"" + std::to_string(file.size) + "\"" +
+           PartsAttribute(file) + ">";
+  }
+
+  static std::string PartsAttribute(const File& file) {
+    if (file.parts.empty()) return "";
+    std::string text;
+    for (const FilePart& part : file.parts)
+      text += (text.empty() ? "" : ",") + std::to_string(part.offset) + ":" +
+              std::to_string(part.bytes);
+    return " data-parts=\"" + text + "\"";
   }
 
   std::string Manifest() const {
@@ -175,7 +252,8 @@ class Report {
   nlohmann::json failed_ = nlohmann::json::array();
   std::string results_, left_out_;
   std::vector<File> files_;
-  uint64_t file_bytes_ = 0, bytes_ = 0;
+  results::Steps steps_;
+  uint64_t file_bytes_ = 0, whole_bytes_ = 0, bytes_ = 0, left_out_rows_ = 0;
   bool is_open_ = true;
 };
 

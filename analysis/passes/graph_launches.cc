@@ -93,6 +93,10 @@ uint64_t WholeGraphLaunches(const Process& process, const std::unordered_set<uin
       const bool counts = only == nullptr || only->count(wholes.correlation[i]) != 0;
       count += counts ? wholes.weight[i] : 0;
     }
+    for (const TableSums& table : track.work.tables) {
+      if (only != nullptr || table.kind != proto::ChunkKind::kGraphLaunch) continue;
+      for (const KeySums& graph : table.keys) count += graph.count;
+    }
   }
   return count;
 }

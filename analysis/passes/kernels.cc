@@ -290,6 +290,8 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
   }
   out->set_total_ns(total);
+  if (context.trace().has_sums) return;
+  out->set_busy_ns(0);
   for (const DeviceKernels& device : gathered->by_device)
     out->set_busy_ns(out->busy_ns() + BusyTimeOf(device));
 }

@@ -13,6 +13,7 @@
 #include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
 #include "analysis/render/enum_word.h"
+#include "analysis/render/figures.h"
 #include "analysis/render/json.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
@@ -390,6 +391,32 @@ uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {
   const bool is_whole = options.pid == 0 && !options.window && !options.steps &&
                         options.devices.empty() && options.under_range.empty();
   return is_whole && (pass == "overview" || pass == "advise") ? kMostWorkRows : 0;
+}
+
+uint64_t PageSumsAbove(std::string_view pass, const PassOptions& options) {
+  const bool is_of_rows = options.by == "op";
+  return pass == "kernels" && !is_of_rows ? kMostWorkRows : SumsAbove(pass, options);
+}
+
+std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOptions& options) {
+  // The first page must always be there.
+  if (PageSumsAbove(pass, options) != 0) return "";
+  const TableSet wanted = TablesOf(pass, options);
+  uint64_t rows = 0;
+  for (const Process& process : trace.processes) {
+    for (const KindTotals& totals : process.kinds) {
+      if (wanted.Has(static_cast<Kind>(totals.kind))) rows += totals.rows;
+    }
+  }
+  if (rows <= kMostWorkRows) return "";
+  return "The recording has " + FormatNumber(rows) +
+         " rows that this page needs. That is too much for a page. This command reads all of "
+         "them: " +
+         CommandOf(pass, options);
+}
+
+std::string CommandOf(std::string_view pass, const PassOptions& options) {
+  return "gpuprof stats " + std::string(pass) + (options.by.empty() ? "" : " --by " + options.by);
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

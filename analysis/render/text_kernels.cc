@@ -134,9 +134,11 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& asked
                 ? "No kernel was launched under " + result.under_range() + ".\n"
                 : "No kernel was recorded.\n") +
            MetaText(result.meta(), options);
+  const std::string busy =
+      result.has_busy_ns() ? ", GPU busy " + FormatDuration(result.busy_ns()) : "";
   const std::string heading = FormatNumber(result.count()) + " kernels, " +
-                              FormatDuration(result.total_ns()) + " of kernel time, GPU busy " +
-                              FormatDuration(result.busy_ns()) + TensorCoresText(result) +
+                              FormatDuration(result.total_ns()) + " of kernel time" + busy +
+                              TensorCoresText(result) +
                               (result.has_under_range() ? ", under " + result.under_range() : "");
   return TableText(heading, kLayouts[0], result, options) + MetaText(result.meta(), options);
 }

@@ -29,7 +29,8 @@ class Report : public Verb {
         "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
     options->Value("-o,--output", &output_, "FILE", "The new page; -: standard output");
     options->Value("--max-size", &max_size_, "SIZE",
-                   "Largest size of the page; the events are left out of a larger one", CheckSize);
+                   "Largest size of the page; a larger one has the events of some steps alone",
+                   CheckSize);
   }
 
   int Execute(const Options&) override {
@@ -51,6 +52,7 @@ class Report : public Verb {
     const int found = files_.Find(bundle_) ? kExitOk : files_.Import(*trace);
     if (found != kExitOk) return found;
     options_.files = files_.files();
+    options_.bundle = files_.folder(bundle_);
     options_.left_out = files_.left_out();
     const auto sink = [](void* context, std::string_view text) {
       return static_cast<OutputFile*>(context)->Write(text);
@@ -73,7 +75,10 @@ class Report : public Verb {
  private:
   void SayReport(const analysis::ReportReport& report) const {
     if (report.left_out_bytes != 0) {
-      Say("the events are left out: with them the page would have " +
+      const std::string what = report.left_out_rows == 0
+                                   ? "the events are left out"
+                                   : "the events of some steps are in the page, the others are not";
+      Say(what + ": with all of them the page would have " +
           FormatBytes(report.bytes + report.left_out_bytes) + "; --max-size allows more");
     }
     if (report.failed_count != 0)

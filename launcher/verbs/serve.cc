@@ -102,7 +102,7 @@ class Serve : public Verb {
     const sigset_t signals = EndSignals();
     sigset_t before;
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    ReportServer server(bundle_, trace_, std::move(page));
+    ReportServer server(bundle_, trace_, files_.folder(bundle_), std::move(page));
     if (const std::string fault = server.Start(static_cast<uint16_t>(port_)); !fault.empty()) {
       Say(fault);
       return kExitUsage;

@@ -4,7 +4,7 @@
 // A page narrowed to a range: what ran there, cut at its edges, summed from the events themselves.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count, duration } from "../base/format";
+import { count, duration, leftOutWords } from "../base/format";
 import type { Source } from "../data/source";
 import {
   barColumn,
@@ -91,6 +91,7 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
           </small>
         </h2>
       </div>
+      {answer.left_out > 0 && <Remark>{leftOutWords(answer.left_out)}</Remark>}
       {rows.length === 0 ? (
         <p class="quiet">Nothing of this kind ran in the range.</p>
       ) : (

@@ -92,3 +92,12 @@ export function position(ns: number, traceNs: number): string {
 export function plural(value: number, one: string, many: string): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
+
+/** Says that a report leaves events out of a range. */
+export function leftOutWords(events: number): string {
+  const were =
+    events === 1
+      ? "event of the blocks in this range is"
+      : "events of the blocks in this range are";
+  return `${count(events)} ${were} left out of this page`;
+}

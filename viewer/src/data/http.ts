@@ -110,11 +110,21 @@ async function resultOf(pass: string): Promise<unknown> {
   return bodyOf(() => answer.json());
 }
 
+/** Outlines in flight: each takes the server some seconds. */
+const MOST_OUTLINES = 2;
+
+async function outlineOf(path: string): Promise<Uint8Array> {
+  const answer = await ask(`outlines/${path}`);
+  if (answer.status !== 200) throw new NoResult(`The server answered with ${answer.status}.`);
+  return new Uint8Array(await bodyOf(() => answer.arrayBuffer()));
+}
+
 /** Returns the source of the server that the page comes from. */
 export function openServed(manifest: Manifest): Source {
   return {
     manifest,
     files: (manifest.files ?? []).map(({ name, size }) => new HttpFile(name, size)),
     result: limited(MOST_RESULTS, resultOf),
+    outline: limited(MOST_OUTLINES, outlineOf),
   };
 }

@@ -4,6 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Base64File, fromBase64, openReport } from "./report";
+import { isThere } from "./source";
 
 function toBase64(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -47,6 +48,35 @@ describe("Base64File", () => {
     await expect(file.read(1, 3)).rejects.toThrow("3 bytes");
     await expect(file.read(-1, 1)).rejects.toThrow(RangeError);
     await expect(file.read(0.5, 1)).rejects.toThrow(RangeError);
+  });
+
+  it("reads the parts that it carries, and 0 between them", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 80 }),
+        fc.array(fc.nat(79), { maxLength: 8 }),
+        fc.nat(),
+        fc.nat(),
+        async (all, cuts, a, b) => {
+          const borders = [...new Set(cuts.map((cut) => cut % all.length))].sort((x, y) => x - y);
+          const parts = borders.flatMap((from, i) => {
+            const to = borders[i + 1];
+            return i % 2 === 0 && to !== undefined ? [{ from, to }] : [];
+          });
+          const carried = parts.flatMap(({ from, to }) => [...all.slice(from, to)]);
+          const text = parts.map(({ from, to }) => `${from}:${to - from}`).join();
+          const base64 = toBase64(Uint8Array.from(carried));
+          const file = new Base64File("p1-1.gpt", all.length, () => base64, text || "0:0");
+          const begin = a % all.length;
+          const length = 1 + (b % (all.length - begin));
+          const isIn = (place: number) => parts.some(({ from, to }) => from <= place && place < to);
+          const expected = all.map((byte, place) => (isIn(place) ? byte : 0));
+          expect(await file.read(begin, length)).toEqual(expected.slice(begin, begin + length));
+          const whole = parts.some(({ from, to }) => from <= begin && begin + length <= to);
+          expect(isThere(file, begin, length)).toBe(whole);
+        },
+      ),
+    );
   });
 
   it("says that a file is cut", async () => {

@@ -5,7 +5,7 @@
 // holds a few large text nodes, so a block that is never asked for costs no decoding.
 
 import { decompress } from "fzstd";
-import { checkPart, type Manifest, type Source, type TraceFile } from "./source";
+import { checkPart, type Manifest, type Part, type Source, type TraceFile } from "./source";
 
 /** Decodes base64. Throws on a digit that base64 does not have. */
 export function fromBase64(text: string): Uint8Array {
@@ -15,24 +15,56 @@ export function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
+/** A stretch of a file that a report carries. */
+interface Carried extends Part {
+  /** Its place among the bytes that are carried. */
+  readonly place: number;
+}
+
+/** Reads "OFFSET:BYTES,OFFSET:BYTES". */
+function readParts(text: string): Carried[] {
+  let place = 0;
+  return text.split(",").map((each) => {
+    const [offset = 0, bytes = 0] = each.split(":").map(Number);
+    const part = { offset, bytes, place };
+    place += bytes;
+    return part;
+  });
+}
+
 /** A file as base64 text. A part is decoded from the digits that hold it, not from all. */
 export class Base64File implements TraceFile {
   readonly name: string;
   readonly size: number;
   readonly #text: () => string;
+  readonly parts?: readonly Carried[];
 
-  constructor(name: string, size: number, text: () => string) {
+  /** `parts`: what the text has of the file; null: all. */
+  constructor(name: string, size: number, text: () => string, parts: string | null = null) {
     this.name = name;
     this.size = size;
     this.#text = text;
+    if (parts !== null) this.parts = readParts(parts);
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
     checkPart(this, offset, length);
-    const first = Math.floor(offset / 3);
-    const last = Math.ceil((offset + length) / 3);
+    if (this.parts === undefined) return this.#carried(offset, length);
+    const bytes = new Uint8Array(length);
+    for (const part of this.parts) {
+      const from = Math.max(part.offset, offset);
+      const to = Math.min(part.offset + part.bytes, offset + length);
+      if (from < to)
+        bytes.set(this.#carried(part.place + from - part.offset, to - from), from - offset);
+    }
+    return bytes;
+  }
+
+  #carried(place: number, length: number): Uint8Array {
+    const first = Math.floor(place / 3);
+    const last = Math.ceil((place + length) / 3);
     const bytes = fromBase64(this.#text().slice(first * 4, last * 4));
-    const begin = offset - first * 3;
+    const begin = place - first * 3;
     if (bytes.length < begin + length) throw new RangeError(`${this.name} is cut`);
     return bytes.subarray(begin, begin + length);
   }
@@ -71,9 +103,9 @@ export function openReport(page: Document): Source | null {
   const files: TraceFile[] = [];
   for (const each of page.querySelectorAll("script.gpuprof-file")) {
     const name = each.getAttribute("data-name") ?? "";
-    files.push(
-      new Base64File(name, Number(each.getAttribute("data-size")), () => each.textContent ?? ""),
-    );
+    const size = Number(each.getAttribute("data-size"));
+    const text = () => each.textContent ?? "";
+    files.push(new Base64File(name, size, text, each.getAttribute("data-parts")));
   }
   return {
     manifest,

@@ -8,8 +8,30 @@
 export interface TraceFile {
   readonly name: string;
   readonly size: number;
-  /** Reads a part. Rejects if the part is not within the file. */
+  /** Reads a part. Rejects if the part is not within the file. Bytes that are left out are 0. */
   read(offset: number, length: number): Promise<Uint8Array>;
+  /** What is not left out, by the offset. Absent: all is there. */
+  readonly parts?: readonly Part[];
+}
+
+/** A stretch of a file. */
+export interface Part {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** Returns whether a part of a file is there as a whole. */
+export function isThere({ parts }: TraceFile, offset: number, length: number): boolean {
+  if (parts === undefined) return true;
+  let low = 0;
+  let high = parts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((parts[middle] as Part).offset <= offset) low = middle + 1;
+    else high = middle;
+  }
+  const part = parts[low - 1];
+  return part !== undefined && offset + length <= part.offset + part.bytes;
 }
 
 /** Throws if a part is not within a file. */
@@ -49,4 +71,6 @@ export interface Source {
    * name PASS:KEY asks for `stats PASS --by KEY`. Rejects with NoResult if the pass failed.
    */
   result(pass: string): Promise<unknown>;
+  /** Returns the outline of a track, by outlinePath() of trace/outline.ts. Absent: nobody makes it. */
+  outline?(path: string): Promise<Uint8Array>;
 }

@@ -13,6 +13,8 @@ import { count, duration, percent, position } from "./units";
 const AWAY_PX = 14;
 
 /** Shows the card of what is under the pointer. */
+const UNKNOWN = "The events are still being read, or are left out of this page";
+
 export function HoverCard({ model }: { readonly model: Model }) {
   const card = useRef<HTMLDivElement>(null);
   const hovered = model.hovered.value;
@@ -33,6 +35,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
   const cls = className(hit.cls);
   if (hit.row === null) {
     const share = hit.busy_ns / Math.max(hit.end - hit.start, 1);
+    const isKnown = !Number.isNaN(share);
     return (
       <div class="tl-card" ref={card} aria-hidden="true">
         <h4>{count(hit.count)} events, folded</h4>
@@ -42,11 +45,11 @@ export function HoverCard({ model }: { readonly model: Model }) {
           <dt>span</dt>
           <dd>{duration(hit.end - hit.start)}</dd>
           <dt>busy</dt>
-          <dd>{`${percent(share)}, ${duration(hit.busy_ns)}`}</dd>
-          <dt>most time</dt>
-          <dd>{CLASS_WORDS[cls]}</dd>
+          <dd>{isKnown ? `${percent(share)}, ${duration(hit.busy_ns)}` : "not known"}</dd>
+          {isKnown && <dt>most time</dt>}
+          {isKnown && <dd>{CLASS_WORDS[cls]}</dd>}
         </dl>
-        <p>Double-click zooms to it</p>
+        <p>{isKnown ? "Double-click zooms to it" : UNKNOWN}</p>
       </div>
     );
   }

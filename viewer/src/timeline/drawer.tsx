@@ -4,6 +4,7 @@
 // The drawer: sums of the selected range, or of the view, what ran there, and the selected event.
 
 import { useEffect, useState } from "preact/hooks";
+import { leftOutWords } from "../base/format";
 import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
 import { CLASSES } from "../trace/api";
 import { shown } from "./labels";
@@ -114,11 +115,14 @@ export function Drawer({
               {count(answer.rows.length)} names, cut at the range’s edges
               {NESTED.has(answer.kind) ? "; nested calls included" : ""}
               {answer.busy_ns.length > 1 ? `; sums of ${count(answer.busy_ns.length)} tracks` : ""}
+              {answer.left_out > 0 ? `. ${leftOutWords(answer.left_out)}` : ""}
             </span>
           )}
         </div>
         {answer === undefined || sums === null ? (
           <p class="tl-quiet">{kind === undefined ? "Nothing was recorded." : ""}</p>
+        ) : answer.rows.length === 0 && answer.left_out > 0 ? (
+          <p class="tl-quiet">{leftOutWords(answer.left_out)}</p>
         ) : answer.rows.length === 0 ? (
           <p class="tl-quiet">Nothing of this kind ran in this range.</p>
         ) : (

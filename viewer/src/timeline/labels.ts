@@ -59,11 +59,23 @@ export class Widths {
   }
 }
 
-/** Returns the longest label of a folded cell that fits: with its events and its busy share. */
-export function foldLabel(events: number, busy: number, width: number, widths: Widths): string {
+/**
+ * Returns the longest label of a folded cell that fits: with its events and its busy share. `busy` is
+ * not a number if it is not known; `why` says why.
+ */
+export function foldLabel(
+  events: number,
+  busy: number,
+  width: number,
+  widths: Widths,
+  why = "left out",
+): string {
   const share = roughPercent(busy);
   const number = count(events);
-  for (const text of [`${number} events, ${share} busy`, `${number} · ${share}`, number]) {
+  const texts = Number.isNaN(busy)
+    ? [`${number} events, ${why}`, number]
+    : [`${number} events, ${share} busy`, `${number} · ${share}`, number];
+  for (const text of texts) {
     if (widths.of(text) <= width) return text;
   }
   return "";

@@ -166,7 +166,7 @@ class MadeTrace implements Trace {
       }
       busy.push({ track: id, busy_ns: sum });
     }
-    return { kind, rows: [...rows.values()], busy_ns: busy };
+    return { kind, rows: [...rows.values()], busy_ns: busy, left_out: 0 };
   }
 
   private ref(id: number, row: number): EventRef {

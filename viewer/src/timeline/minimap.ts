@@ -96,6 +96,9 @@ function addTrack(
   }
 }
 
+/** How long to wait while the events are still being read. */
+const AGAIN_MS = 500;
+
 /** Asks the trace for a minimap of a width. */
 export async function askMini(trace: Trace, whole: Window, width: number): Promise<Mini> {
   const columns = Math.max(1, Math.floor((width - GUTTER) / COLUMN_PX));
@@ -104,8 +107,12 @@ export async function askMini(trace: Trace, whole: Window, width: number): Promi
   if (tracks.length === 0) return sumUp({ spans: [], names: [] }, kinds, whole, columns);
   const ids = tracks.map((track) => track.id);
   const scale = (whole.end - whole.start) / Math.max(width - GUTTER, 1);
-  const answer = await trace.spans(ids, whole.start, whole.end, scale);
-  return sumUp(answer, kinds, whole, columns);
+  for (;;) {
+    const answer = await trace.spans(ids, whole.start, whole.end, scale);
+    if (!answer.spans.some((spans) => spans.isRough === true))
+      return sumUp(answer, kinds, whole, columns);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
 }
 
 /** Returns the place of a moment in the minimap. */

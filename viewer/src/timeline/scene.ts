@@ -191,7 +191,9 @@ class TrackScene {
     const dim = hit === false;
     list.add(LAYER.ground, "n1", dim, left, y, width, this.height);
     const bars = spans.bars;
-    if (bars === undefined) {
+    if (Number.isNaN(busy)) {
+      list.add(LAYER.hatch, "hatch", dim, left, y, width, this.height);
+    } else if (bars === undefined) {
       const share = Math.min(1, busy / Math.max(end - start, 1));
       const tallness = Math.max(1, share * room);
       const ink = barSlot(slotOf(spans.cls[i] ?? 0, this.kind));
@@ -219,7 +221,8 @@ class TrackScene {
     const x = Math.max(left, GUTTER) + 3;
     const share = busy / Math.max(end - start, 1);
     const free = left + width - x - 3;
-    const text = foldLabel(spans.count[i] ?? 0, share, free, this.input.widths);
+    const why = spans.isRough === true ? "being read" : "left out";
+    const text = foldLabel(spans.count[i] ?? 0, share, free, this.input.widths, why);
     const at = tall ? y + 8 : y + this.height / 2 + 0.5;
     if (text !== "") {
       this.scene.labels.push({ text, x, y: at, on: tall ? null : "bar", dim });
@@ -292,7 +295,9 @@ class TrackScene {
     const { bars } = spans;
     if (bars === undefined) {
       const start = spans.start_ns[i] ?? 0;
-      this.gather(row, start, start + (spans.busy_ns[i] ?? 0), spans.cls[i] ?? 0, columnNs, dim);
+      const busy = spans.busy_ns[i] ?? 0;
+      if (!Number.isNaN(busy))
+        this.gather(row, start, start + busy, spans.cls[i] ?? 0, columnNs, dim);
       return;
     }
     const last = bars.first[i + 1] ?? 0;

@@ -92,8 +92,13 @@ export interface Spans {
   readonly row: Uint32Array;
   /** Events in the cell; 1: a single event. */
   readonly count: Uint32Array;
-  /** Time in the cell in which at least one event ran; of a single event its duration. */
+  /**
+   * Time in the cell in which at least one event ran; of a single event its duration. Not a number:
+   * it is not known. The events are left out of the page, or are still being read (isRough).
+   */
   readonly busy_ns: Float64Array;
+  /** The events are still being read: cells are blocks of the file. Ask again. */
+  readonly isRough?: boolean;
   /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
   readonly bars?: Bars;
 }
@@ -153,6 +158,8 @@ export interface RangeAnswer {
   readonly rows: readonly RangeRow[];
   /** Time in which at least one of them ran, by track. */
   readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];
+  /** Events that are left out of the page, and may have run in the range. */
+  readonly left_out: number;
 }
 
 /** All that is known of one event. */

@@ -85,6 +85,9 @@ export function openAt(
         case "result":
           void answer(message.id, source.result(message.pass));
           break;
+        case "outline":
+          void answer(message.id, source.outline?.(message.path) ?? Promise.resolve(undefined));
+          break;
         case "progress":
           progress(message.done, message.all);
           break;
@@ -102,8 +105,11 @@ export function openAt(
           break;
       }
     });
-    const files = source.files.map(({ name, size }) => ({ name, size }));
-    send({ type: "open", manifest: source.manifest, files });
+    const files = source.files.map(({ name, size, parts }) =>
+      parts === undefined ? { name, size } : { name, size, parts },
+    );
+    const hasOutlines = source.outline !== undefined;
+    send({ type: "open", manifest: source.manifest, files, hasOutlines });
   });
 }
 

@@ -28,6 +28,7 @@ import { kindOf } from "./layout";
 import { kernelNames, Names } from "./names";
 import { ProcessFile } from "./process_file";
 import { orderProcesses, placeAll } from "./process_order";
+import { GRAIN } from "./span_track";
 import { NameSums } from "./sums";
 import { type BundleFacts, readBundle } from "./tables";
 import { type Process, TrackBuilder, type TrackEntry } from "./tracks";
@@ -41,6 +42,8 @@ const MOST_BUNDLE = 1 << 20;
 export interface Options {
   readonly cacheBytes?: number;
   readonly eagerRows?: number;
+  /** Tracks with more rows are drawn roughly first, and take outlines. */
+  readonly longRows?: number;
 }
 
 class OpenedTrace implements Trace {
@@ -95,10 +98,12 @@ class OpenedTrace implements Trace {
   async range(kind: TrackKind, selection: Selection): Promise<RangeAnswer> {
     const sums = new NameSums();
     const busy: { track: number; busy_ns: number }[] = [];
+    let leftOut = 0;
     for (const { info, spans } of this.tracks) {
       if (info.kind !== kind || spans === null) continue;
       if (selection.tracks?.includes(info.id) === false) continue;
       if (selection.processes?.includes(info.process) === false) continue;
+      leftOut += spans.absentRows(selection.start_ns, selection.end_ns);
       const time = await spans.sumRange(selection.start_ns, selection.end_ns, sums);
       busy.push({ track: info.id, busy_ns: time });
     }
@@ -116,7 +121,7 @@ class OpenedTrace implements Trace {
       });
     }
     rows.sort((x, y) => y.total_ns - x.total_ns || (x.name < y.name ? -1 : 1));
-    return { kind, rows, busy_ns: busy };
+    return { kind, rows, busy_ns: busy, left_out: leftOut };
   }
 
   event(track: number, row: number): Promise<EventDetail> {
@@ -263,7 +268,9 @@ export async function openInPage(
   const names = new Names(kernelNames(await resultOf(source, "kernels")));
   const cache = new Cache(options.cacheBytes ?? CACHE_BYTES);
   const onFault = (file: ProcessFile, error: unknown) => file.addFault(error);
-  const builder = new TrackBuilder(processes, names, cache, onFault);
+  const outline = source.outline?.bind(source) ?? null;
+  const grain = options.longRows === undefined ? GRAIN : { ...GRAIN, longRows: options.longRows };
+  const builder = new TrackBuilder(processes, names, cache, onFault, { outline, grain });
   await builder.addAll(await resultOf(source, "steps"));
   const drafts = builder.finish();
   const rows = files.reduce((sum, file) => sum + rowsOf(file), 0);

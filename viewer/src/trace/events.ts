@@ -191,7 +191,7 @@ export class Events {
       if (entry.info.process !== process || entry.spans === null) continue;
       if (entry.info.kind !== "api" && entry.info.kind !== "stream") continue;
       for (const piece of entry.spans.pieces) {
-        if (!isBlockPiece(piece)) continue;
+        if (!isBlockPiece(piece) || piece.isAbsent === true) continue;
         const place = { entry, piece, least: Number.POSITIVE_INFINITY, most: 0 };
         for (const id of (await this.correlations(entry, piece)) ?? []) {
           if (id < place.least) place.least = id;

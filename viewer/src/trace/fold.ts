@@ -13,6 +13,7 @@ export const FOLDED = 0xffffffff;
 const SHORT_PX = 4;
 const GAP_PX = 10;
 const CLASS_COUNT = CLASSES.length;
+const OTHER = CLASSES.indexOf("other");
 /** Columns of a cell. */
 const COLUMNS = 32;
 
@@ -101,6 +102,11 @@ export class Folder {
     this.open(lane, first);
     this.put(lane, first, last, name, row, count, busy);
     for (let i = 0; i < CLASS_COUNT; i++) this.addTime(lane, first, i, timeOf(i));
+  }
+
+  /** Takes spans of which only the number is known. They are on the first lane. */
+  unknown(start: number, end: number, count: number): void {
+    this.emit(0, start, end, FOLDED, OTHER, FOLDED, count, Number.NaN, 0);
   }
 
   /** Adds time to the cell's class, and to the column in which it begins. */

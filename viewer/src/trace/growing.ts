@@ -7,9 +7,16 @@
 export class Floats {
   private data = new Float64Array(64);
   length = 0;
+  /** Takes values over. */
+  static of(values: Float64Array): Floats {
+    const made = new Floats();
+    made.data = values as Float64Array<ArrayBuffer>;
+    made.length = values.length;
+    return made;
+  }
   push(value: number): void {
     if (this.length === this.data.length) {
-      const grown = new Float64Array(this.length * 2);
+      const grown = new Float64Array(this.length * 2 + 64);
       grown.set(this.data);
       this.data = grown;
     }
@@ -33,9 +40,16 @@ export class Floats {
 export class Words {
   private data = new Uint32Array(64);
   length = 0;
+  /** Takes values over. */
+  static of(values: Uint32Array): Words {
+    const made = new Words();
+    made.data = values as Uint32Array<ArrayBuffer>;
+    made.length = values.length;
+    return made;
+  }
   push(value: number): void {
     if (this.length === this.data.length) {
-      const grown = new Uint32Array(this.length * 2);
+      const grown = new Uint32Array(this.length * 2 + 64);
       grown.set(this.data);
       this.data = grown;
     }

@@ -73,6 +73,9 @@ function mangledPart(name: string): string | null {
   return parts.length === 0 ? null : parts.join("::");
 }
 
+/** Operations that wait for input. */
+const LOADER = /DataLoader|dataloader/;
+
 /** For kernels whose short name says no class: the first rule that fits the full name. */
 const KERNEL_RULES: readonly (readonly [RegExp, ClassName])[] = [
   [/nccl|rccl|all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|send_?recv/, "collective"],
@@ -162,6 +165,21 @@ function enumText(of: BitField | undefined, value: number): string {
   return of === undefined ? String(value) : fieldText(of, BigInt(value));
 }
 
+/** Returns keys of a table's rows whose class may differ from that of the others. */
+export function classedKeys(file: ProcessFile, kind: number): number[] {
+  const { signatures, functions, strings } = file.tables;
+  switch (tableOf(kind)?.name) {
+    case "kernel":
+      return [...signatures.keys()];
+    case "api":
+      return [...functions.keys()];
+    case "op":
+      return [...strings.keys()].filter((key) => LOADER.test(file.tables.text(key)));
+    default:
+      return [];
+  }
+}
+
 /** Returns what names the keys of a table's rows (its third column), remembered by key. */
 export function keyNamer(names: Names, file: ProcessFile, kind: number): (key: number) => number {
   const find = namer(names, file, kind);
@@ -202,7 +220,7 @@ function namer(names: Names, file: ProcessFile, kind: number): (key: number) => 
     case "op":
       return (key) => {
         const name = text(key, "(operation without a name)");
-        return names.add(name, /DataLoader|dataloader/.test(name) ? "input" : "op");
+        return names.add(name, LOADER.test(name) ? "input" : "op");
       };
     case "python":
       return (key) => names.add(text(key, "(function without a name)"), "python");

@@ -4,7 +4,7 @@
 // One file of a bundle: its blocks, its tables and its clocks. Rows are decoded by rows.ts. The
 // conversion of times follows analysis/read/trace_file.cc.
 
-import type { TraceFile } from "../data/source";
+import { isThere, type TraceFile } from "../data/source";
 import { openChunk } from "./chunk";
 import { ClockMap, cuptiPoints, type Point } from "./clock";
 import { BLOCK_FRONT, type Block, type FileHeader, readBlockFront, scanFile } from "./container";
@@ -43,6 +43,15 @@ export class ProcessFile {
 
   constructor(readonly file: TraceFile) {
     this.bytes = new FileBytes(file);
+  }
+
+  /** Returns whether the rows of a block are left out of the page. */
+  isAbsent(block: Block): boolean {
+    return !isThere(this.file, block.offset - BLOCK_FRONT, BLOCK_FRONT + block.compressed);
+  }
+  /** Blocks of rows that can be decoded. */
+  get presentBlocks(): Block[] {
+    return this.rowBlocks.filter((block) => !this.isAbsent(block));
   }
 
   get isImported(): boolean {
@@ -121,7 +130,7 @@ export class ProcessFile {
 
   /** Finds the bits that times of rows lack: all chunks of a file share their time shift. */
   private async findQuantum(): Promise<void> {
-    for (const block of this.rowBlocks) {
+    for (const block of this.presentBlocks) {
       if (tableOf(block.kind)?.isCupti === true) continue;
       try {
         const shift = scalarOf(openChunk(await this.decompress(block)), 5) ?? 0;

@@ -14,7 +14,8 @@ export type ToWorker =
   | {
       readonly type: "open";
       readonly manifest: Manifest;
-      readonly files: readonly { readonly name: string; readonly size: number }[];
+      readonly files: readonly Pick<TraceFile, "name" | "size" | "parts">[];
+      readonly hasOutlines: boolean;
     }
   | {
       readonly type: "call";
@@ -34,6 +35,7 @@ export type ToPage =
       readonly length: number;
     }
   | { readonly type: "result"; readonly id: number; readonly pass: string }
+  | { readonly type: "outline"; readonly id: number; readonly path: string }
   | { readonly type: "progress"; readonly done: number; readonly all: number }
   | { readonly type: "opened"; readonly info: TraceInfo }
   | { readonly type: "failed"; readonly why: string }
@@ -100,12 +102,17 @@ export function serve(port: Port<ToPage>): void {
   let trace: Trace | null = null;
   const send = (message: ToPage) => port.postMessage(message, buffersOf(message));
 
+  const outline = async (path: string): Promise<Uint8Array> => {
+    const bytes = await pending.ask((id) => send({ type: "outline", id, path }));
+    if (!(bytes instanceof Uint8Array)) throw new Error("the page sent no bytes");
+    return bytes;
+  };
+
   const sourceOf = (message: ToWorker & { type: "open" }): Source => ({
     manifest: message.manifest,
     files: message.files.map(
-      ({ name, size }, file): TraceFile => ({
-        name,
-        size,
+      (each, file): TraceFile => ({
+        ...each,
         async read(offset, length) {
           const bytes = await pending.ask((id) => send({ type: "read", id, file, offset, length }));
           if (!(bytes instanceof Uint8Array)) throw new Error("the page sent no bytes");
@@ -114,6 +121,7 @@ export function serve(port: Port<ToPage>): void {
       }),
     ),
     result: (pass) => pending.ask((id) => send({ type: "result", id, pass })),
+    ...(message.hasOutlines ? { outline } : {}),
   });
 
   const open = async (message: ToWorker & { type: "open" }) => {

@@ -7,17 +7,19 @@
 
 import type { Folder, Zoom } from "./fold";
 import { Floats, Words } from "./growing";
-import { MOST_LANES, type Ordered } from "./lanes";
+import { MOST_LANES, type Open, type Ordered } from "./lanes";
 
 /** Columns of one lane, by time. */
-class Columns {
-  readonly place = new Floats();
-  readonly first = new Floats();
-  readonly last = new Floats();
-  readonly count = new Words();
-  readonly busy = new Floats();
-  readonly name = new Words();
-  readonly row = new Words();
+export class Columns {
+  constructor(
+    readonly place = new Floats(),
+    readonly first = new Floats(),
+    readonly last = new Floats(),
+    readonly count = new Words(),
+    readonly busy = new Floats(),
+    readonly name = new Words(),
+    readonly row = new Words(),
+  ) {}
   /** Busy time by class, of the classes that are there. */
   readonly byClass: (Float64Array | undefined)[] = [];
 
@@ -40,11 +42,12 @@ class Columns {
     this.count.set(i, this.count.at(i) + count);
     this.busy.set(i, this.busy.at(i) + busy);
   }
-  addClass(i: number, cls: number, busy: number): void {
+  /** `room`: how many columns there will be, if that is known. */
+  addClass(i: number, cls: number, busy: number, room = 0): void {
     if (busy === 0) return;
     let sums = this.byClass[cls];
     if (sums === undefined || i >= sums.length) {
-      const grown = new Float64Array(Math.max(64, 2 * (i + 1)));
+      const grown = new Float64Array(Math.max(64, room, 2 * (i + 1)));
       if (sums !== undefined) grown.set(sums);
       sums = grown;
       this.byClass[cls] = grown;
@@ -72,8 +75,9 @@ export class Pyramid {
   constructor(
     readonly bits: number,
     private readonly classOf: readonly number[],
+    finest: Columns[] = [],
   ) {
-    this.levels[0] = [];
+    this.levels[0] = finest;
   }
 
   /** Adds spans in their order. */
@@ -88,7 +92,7 @@ export class Pyramid {
       const name = spans.name[i] as number;
       const row = spans.row[i] as number;
       if (duration >= width) {
-        this.addLong(lane, start, end, name, row);
+        this.addLong({ lane, start, end, name, row });
         continue;
       }
       base[lane] ??= new Columns();
@@ -99,7 +103,8 @@ export class Pyramid {
     }
   }
 
-  private addLong(lane: number, start: number, end: number, name: number, row: number): void {
+  /** Adds a span that is longer than the finest columns. Spans come by their start. */
+  addLong({ lane, start, end, name, row }: Open): void {
     const bits = exponent(end - start);
     let list = this.long.get(bits);
     if (list === undefined) {

@@ -21,6 +21,13 @@ export interface Rows {
   readonly name: Uint32Array;
 }
 
+export const NO_ROWS: Rows = {
+  count: 0,
+  start: new Float64Array(0),
+  end: new Float64Array(0),
+  name: new Uint32Array(0),
+};
+
 const RANGE = kindOf("range");
 const chain = new ChainDecoder();
 let work = new Float64Array(0);

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import type { Spans } from "./api";
 import { Cache } from "./cache";
 import { FOLDED, zoomOf } from "./fold";
+import { NO_ROWS } from "./rows";
 import { type Grain, type Piece, SpanTrack } from "./span_track";
 import { NameSums } from "./sums";
 
@@ -44,7 +45,7 @@ function trackOf(spans: readonly Span[], block: number, grain: Grain, cacheBytes
   const fail = (error: unknown) => {
     throw error;
   };
-  return new SpanTrack(7, pieces, CLASS_OF, new Cache(cacheBytes), fail, grain);
+  return new SpanTrack(7, pieces, CLASS_OF, new Cache(cacheBytes), fail, null, grain);
 }
 
 const spans = fc
@@ -235,6 +236,44 @@ describe("a track", () => {
         expect(drawn).toEqual(slowPicture(made.spans, from, from + length, nsPerPx));
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("counts the events of blocks that are left out, and draws the others", async () => {
+    await fc.assert(
+      fc.asyncProperty(shape, window, async (made, [from, length]) => {
+        const to = from + length;
+        const { pieces } = trackOf(made.spans, made.block, made.grain, made.cache);
+        const some = pieces.map((piece, i): Piece => {
+          if (i % 3 !== 1) return piece;
+          return { ...piece, isAbsent: true, load: async () => NO_ROWS };
+        });
+        const fail = (error: unknown) => {
+          throw error;
+        };
+        const track = new SpanTrack(7, some, CLASS_OF, new Cache(0), fail, null, made.grain);
+        const absent = some.filter((piece) => piece.isAbsent);
+        const within = absent.filter((piece) => piece.first < to && piece.last >= from);
+        const wanted = within.reduce((sum, piece) => sum + piece.rows, 0);
+        expect(track.absentRows(from, to)).toBe(wanted);
+        const picture = await track.draw(zoomOf(3), from, to);
+        let unknown = 0;
+        picture.busy_ns.forEach((busy, i) => {
+          if (Number.isNaN(busy)) unknown += picture.count[i] as number;
+        });
+        // A cell whose end is the begin of the next may lie outside.
+        expect(unknown).toBeLessThanOrEqual(wanted);
+        const here = made.spans.filter(
+          (span) =>
+            !absent.some(
+              ({ firstRow, rows }) => span.row >= firstRow && span.row < firstRow + rows,
+            ),
+        );
+        const known = Array.from(picture.start_ns, (start, i) => [start, picture.count[i]]);
+        expect(known.filter((_, i) => !Number.isNaN(picture.busy_ns[i] as number))).toEqual(
+          slowPicture(here, from, to, 3).map(({ start, count }) => [start, count]),
+        );
+      }),
     );
   });
 

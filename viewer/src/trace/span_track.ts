@@ -5,12 +5,13 @@
 // it is decoded when it is touched, and a cache forgets it. One pass over all stretches finds what
 // is kept for good: sums by name, busy time, the spans that are open at each begin, and the pyramid.
 
-import type { Spans } from "./api";
+import { CLASSES, type Spans } from "./api";
 import type { Cache } from "./cache";
-import { Folder, type Zoom } from "./fold";
+import { FOLDED, Folder, type Zoom } from "./fold";
 import { bytesOf, gather, Lanes, type Open, type Ordered, type Part } from "./lanes";
+import type { Outline } from "./outline";
 import { exponent, Pyramid } from "./pyramid";
-import type { Rows } from "./rows";
+import { NO_ROWS, type Rows } from "./rows";
 import { NameSums } from "./sums";
 
 /** Spans that are decoded together: a block, mostly. */
@@ -21,6 +22,8 @@ export interface Piece {
   /** All its spans lie between these. */
   readonly first: number;
   readonly last: number;
+  /** Its rows are left out of the page: it loads none. */
+  readonly isAbsent?: boolean;
   load(): Promise<Rows>;
 }
 
@@ -45,7 +48,7 @@ export interface Grain {
   /** Rows from which on a near window is drawn without the pass. */
   readonly longRows: number;
 }
-const GRAIN: Grain = {
+export const GRAIN: Grain = {
   stretchRows: 131_072,
   fewRows: 65_536,
   columns: 131_072,
@@ -54,12 +57,8 @@ const GRAIN: Grain = {
 /** A near window has no more rows in its pieces. */
 const MOST_NEAR_ROWS = 500_000;
 
-const NO_ROWS: Rows = {
-  count: 0,
-  start: new Float64Array(0),
-  end: new Float64Array(0),
-  name: new Uint32Array(0),
-};
+/** Makes the outline of a track elsewhere. */
+export type AskOutline = () => Promise<Outline>;
 
 export class SpanTrack {
   readonly rows: number;
@@ -67,10 +66,13 @@ export class SpanTrack {
   readonly last: number;
   /** Lanes; known after the pass. */
   depth = 1;
-  private readonly stretches: Stretch[];
+  private stretches: Stretch[];
   private pyramid: Pyramid | null = null;
   private pass: Promise<void> | null = null;
   private isReady = false;
+  private fault: unknown;
+  /** Pieces whose rows are left out, by their start. */
+  private readonly absent: readonly Piece[];
 
   constructor(
     readonly id: number,
@@ -78,12 +80,24 @@ export class SpanTrack {
     private readonly classOf: readonly number[],
     private readonly cache: Cache,
     private readonly onFault: (error: unknown) => void,
+    private readonly askOutline: AskOutline | null = null,
     private readonly grain = GRAIN,
   ) {
     this.rows = pieces.reduce((sum, piece) => sum + piece.rows, 0);
     this.first = pieces.reduce((least, piece) => Math.min(least, piece.first), Infinity);
     this.last = pieces.reduce((most, piece) => Math.max(most, piece.last), -Infinity);
+    this.absent = pieces
+      .filter((piece) => piece.isAbsent === true)
+      .sort((x, y) => x.first - y.first);
     this.stretches = planStretches(pieces, grain.stretchRows);
+  }
+
+  /** Counts the rows that are left out and may be in a window. */
+  absentRows(start: number, end: number): number {
+    let rows = 0;
+    for (const piece of this.absent)
+      if (piece.first < end && piece.last >= start) rows += piece.rows;
+    return rows;
   }
 
   /** Looks at all rows once. */
@@ -92,7 +106,28 @@ export class SpanTrack {
     return this.pass;
   }
 
+  /** Takes the outline in place of the pass. Returns false if there is none for these rows. */
+  private async takeOutline(): Promise<boolean> {
+    if (this.askOutline === null || this.rows <= this.grain.longRows) return false;
+    let outline: Outline;
+    try {
+      outline = await this.askOutline();
+    } catch {
+      return false;
+    }
+    if (outline.rows !== this.rows) return false;
+    this.stretches = outline.stretches.map((stretch) => ({
+      ...stretch,
+      pieces: piecesIn(this.pieces, stretch.from, stretch.to),
+    }));
+    this.depth = outline.depth;
+    this.pyramid = outline.pyramid;
+    this.isReady = true;
+    return true;
+  }
+
   private async runPass(): Promise<void> {
+    if (await this.takeOutline()) return;
     const lanes = new Lanes();
     const span = Math.max(this.last - this.first, 1);
     const bits = Math.max(exponent(span / this.grain.columns), 0);
@@ -107,6 +142,20 @@ export class SpanTrack {
     this.depth = Math.max(lanes.most, 1);
     this.pyramid = pyramid;
     this.isReady = true;
+  }
+
+  /**
+   * Returns a picture of blocks in place of spans while the pass is on its way; null: it is over, or
+   * is a matter of a moment. Nobody knows yet how long the spans of a cell ran.
+   */
+  private rough(zoom: Zoom, start: number, end: number): Spans | null {
+    if (this.isReady || this.rows <= this.grain.longRows) return null;
+    if (this.fault !== undefined) throw this.fault;
+    this.summarize().catch((error: unknown) => {
+      this.fault = error;
+    });
+    const byStart = [...this.pieces].sort((x, y) => x.first - y.first);
+    return roughSpans(this.id, cellsOf(byStart, zoom, start, end));
   }
 
   /**
@@ -180,11 +229,15 @@ export class SpanTrack {
     // Whole cells: otherwise the cells at the edges would change with each move.
     const from = Math.floor(start / zoom.width) * zoom.width - zoom.width;
     const to = Math.ceil(end / zoom.width) * zoom.width;
+    for (const cell of cellsOf(this.absent, zoom, start, end))
+      folder.unknown(cell.start, cell.end, cell.count);
     const near = await this.near(from, to);
     if (near !== null) {
       drawSpans(folder, near, zoom, start, from, to);
       return folder.finish(this.id);
     }
+    const rough = this.rough(zoom, start, end);
+    if (rough !== null) return rough;
     await this.summarize();
     if (this.pyramid !== null && zoom.columnBits >= this.pyramid.bits) {
       this.pyramid.draw(folder, zoom, from, to);
@@ -392,6 +445,54 @@ function coveredIn(open: readonly Open[], spans: Ordered, from: number, to: numb
   return busy;
 }
 
+interface RoughCell {
+  readonly cell: number;
+  readonly start: number;
+  end: number;
+  count: number;
+}
+
+/** Gathers blocks into cells. Blocks that begin in one cell, as spans would, are one. */
+function cellsOf(pieces: readonly Piece[], zoom: Zoom, from: number, to: number): RoughCell[] {
+  const cells: RoughCell[] = [];
+  for (const piece of pieces) {
+    if (piece.last < from || piece.first >= to) continue;
+    const cell = Math.floor(piece.first / zoom.width);
+    const last = cells[cells.length - 1];
+    if (last?.cell === cell) {
+      last.count += piece.rows;
+      last.end = Math.max(last.end, piece.last);
+      continue;
+    }
+    if (last !== undefined) last.end = Math.min(last.end, piece.first);
+    cells.push({ cell, start: piece.first, end: piece.last, count: piece.rows });
+  }
+  return cells;
+}
+
+/** Draws blocks as cells. */
+function roughSpans(track: number, cells: readonly RoughCell[]): Spans {
+  const { length } = cells;
+  const other = CLASSES.indexOf("other");
+  return {
+    track,
+    start_ns: Float64Array.from(cells, ({ start }) => start),
+    end_ns: Float64Array.from(cells, ({ end }) => end),
+    depth: new Uint8Array(length),
+    name: new Uint32Array(length).fill(FOLDED),
+    cls: new Uint8Array(length).fill(other),
+    row: new Uint32Array(length).fill(FOLDED),
+    count: Uint32Array.from(cells, ({ count }) => count),
+    busy_ns: new Float64Array(length).fill(Number.NaN),
+    isRough: true,
+  };
+}
+
+/** Returns the pieces that may have spans which begin in [from, to). */
+function piecesIn(pieces: readonly Piece[], from: number, to: number): Piece[] {
+  return pieces.filter((piece) => piece.first < to && piece.last >= from);
+}
+
 /** Parts the time of a track, so that a stretch has about so many rows. */
 function planStretches(pieces: readonly Piece[], stretchRows: number): Stretch[] {
   if (pieces.length === 0) return [];
@@ -407,7 +508,7 @@ function planStretches(pieces: readonly Piece[], stretchRows: number): Stretch[]
   borders[Math.max(borders.length - 1, 0)] = Infinity;
   return borders.map((to, i) => {
     const from = i === 0 ? -Infinity : (borders[i - 1] as number);
-    const inside = pieces.filter((piece) => piece.first < to && piece.last >= from);
+    const inside = piecesIn(pieces, from, to);
     return { from, to, pieces: inside, open: [], sums: new NameSums(), busy: 0 };
   });
 }

@@ -51,14 +51,16 @@ export class NameSums {
     this.of(name).total -= time;
   }
 
+  addSum(name: number, from: Readonly<Sum>): void {
+    const sum = this.of(name);
+    sum.count += from.count;
+    sum.total += from.total;
+    if (from.min < sum.min) sum.min = from.min;
+    if (from.max > sum.max) sum.max = from.max;
+  }
+
   addSums(other: NameSums): void {
-    for (const [name, from] of other.byName) {
-      const sum = this.of(name);
-      sum.count += from.count;
-      sum.total += from.total;
-      if (from.min < sum.min) sum.min = from.min;
-      if (from.max > sum.max) sum.max = from.max;
-    }
+    for (const [name, from] of other.byName) this.addSum(name, from);
   }
 
   hasAny(names: ReadonlySet<number>): boolean {

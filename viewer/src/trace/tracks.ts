@@ -17,11 +17,12 @@ import {
 } from "./curves";
 import { TraceFault } from "./fault";
 import { kindOf, type TableName, tableOf } from "./layout";
-import { isRecord, keyNamer, type Names } from "./names";
+import { classedKeys, isRecord, keyNamer, type Names } from "./names";
+import { type OutlineTable, outlinePath, readOutline } from "./outline";
 import type { ProcessFile } from "./process_file";
 import { type JoinedPiece, queueCurve } from "./queue";
-import { loadCorrelations, loadRows } from "./rows";
-import { type Piece, SpanTrack } from "./span_track";
+import { loadCorrelations, loadRows, NO_ROWS } from "./rows";
+import { type AskOutline, type Grain, type Piece, SpanTrack } from "./span_track";
 
 /** A row of a span's track is a row of this block. */
 export interface BlockPiece extends Piece {
@@ -81,7 +82,15 @@ interface Draft {
   readonly unit?: string;
   readonly rows: number;
   readonly pieces?: (number: number) => Piece[];
+  readonly outline?: AskOutline | null;
   readonly curve?: () => ReturnType<CurveTrack["load"]>;
+}
+
+/** What becomes of large tracks. */
+export interface Large {
+  /** Returns the bytes of an outline; null: nobody makes outlines. */
+  readonly outline: ((path: string) => Promise<Uint8Array>) | null;
+  readonly grain: Grain;
 }
 
 export class TrackBuilder {
@@ -94,6 +103,7 @@ export class TrackBuilder {
     private readonly names: Names,
     private readonly cache: Cache,
     private readonly onFault: (file: ProcessFile, error: unknown) => void,
+    private readonly large: Large,
   ) {}
 
   async addAll(steps: unknown): Promise<void> {
@@ -117,7 +127,9 @@ export class TrackBuilder {
           const blocks = tables.flatMap((name) => byTrack.get(`${kindOf(name)} ${number}`) ?? []);
           if (blocks.length !== 0) this.addSpans(kind, i, number, blocks);
         }
-        await this.addCounters(i, number, byTrack.get(`${kindOf("counter")} ${number}`) ?? []);
+        const counters = byTrack.get(`${kindOf("counter")} ${number}`) ?? [];
+        const present = counters.filter((block) => !file.isAbsent(block));
+        await this.addCounters(i, number, present);
       }
       this.addQueues(i);
       await this.addMemory(i);
@@ -137,6 +149,7 @@ export class TrackBuilder {
       drafts
         .flatMap((draft) => draft.pieces?.(draft.number) ?? [])
         .filter(isBlockPiece)
+        .filter((piece) => piece.isAbsent !== true)
         .map((piece): JoinedPiece => {
           return { piece, correlations: () => loadCorrelations(file, piece.block) };
         });
@@ -162,19 +175,24 @@ export class TrackBuilder {
     const { file } = this.processes[process] as Process;
     if (file.tables.threads.get(number)?.isTool === true) return;
     const namers = new Map<number, (key: number) => number>();
+    const namerOf = (table: number) => {
+      let namer = namers.get(table);
+      if (namer === undefined) {
+        namer = keyNamer(this.names, file, table);
+        namers.set(table, namer);
+      }
+      return namer;
+    };
     const pieces = () => {
       let firstRow = 0;
       return blocks.map((block): BlockPiece => {
-        let namer = namers.get(block.kind);
-        if (namer === undefined) {
-          namer = keyNamer(this.names, file, block.kind);
-          namers.set(block.kind, namer);
-        }
-        const nameOf = namer;
+        const nameOf = namerOf(block.kind);
         const [first, last] = file.rangeOf(block).map(Number) as [number, number];
-        const piece = { block, firstRow, rows: block.count, first, last };
+        const isAbsent = file.isAbsent(block);
+        const piece = { block, firstRow, rows: block.count, first, last, isAbsent };
         firstRow += block.count;
-        return { ...piece, load: () => loadRows(file, block, nameOf) };
+        const load = async () => (isAbsent ? NO_ROWS : loadRows(file, block, nameOf));
+        return { ...piece, load };
       });
     };
     const rows = blocks.reduce((sum, block) => sum + block.count, 0);
@@ -184,7 +202,32 @@ export class TrackBuilder {
       ? { name: this.streamName(file, number), tid: null }
       : this.where(process, number);
     const device = isStream ? (stream?.device ?? 0) : null;
-    this.drafts.push({ kind, process, ...place, device, number, rows, pieces });
+    const outline = this.outlineOf(file, number, blocks, namerOf);
+    this.drafts.push({ kind, process, ...place, device, number, rows, pieces, outline });
+  }
+
+  /** Returns how to ask for the outline of a track; null: nobody makes outlines. */
+  private outlineOf(
+    file: ProcessFile,
+    number: number,
+    blocks: readonly Block[],
+    namerOf: (table: number) => (key: number) => number,
+  ): AskOutline | null {
+    const { names } = this;
+    const askOutline = this.large.outline;
+    if (askOutline === null) return null;
+    return async () => {
+      const tables = [...new Set(blocks.map((block) => block.kind))].map(
+        (table): OutlineTable => ({
+          kind: table,
+          nameOf: namerOf(table),
+          keys: classedKeys(file, table),
+          usual: 0,
+        }),
+      );
+      const path = outlinePath(file.file.name, number, tables, names.cls);
+      return readOutline(await askOutline(path), tables, names.cls);
+    };
   }
 
   private streamName(file: ProcessFile, number: number): string {
@@ -224,7 +267,8 @@ export class TrackBuilder {
   private async addMemory(process: number): Promise<void> {
     const { file } = this.processes[process] as Process;
     const onFault = (error: unknown) => this.onFault(file, error);
-    const of = (name: TableName) => file.rowBlocks.filter((block) => block.kind === kindOf(name));
+    const of = (name: TableName) =>
+      file.presentBlocks.filter((block) => block.kind === kindOf(name));
     const tensors = of("tensor");
     const shared = { kind: "memory", process, tid: null, number: 0, unit: "bytes" } as const;
     for (const [code, rows] of await tensorDevices(file, tensors, onFault)) {
@@ -320,7 +364,17 @@ export class TrackBuilder {
     const onFault = (error: unknown) => this.onFault(file, error);
     const pieces = draft.pieces?.(number);
     const spans =
-      pieces === undefined ? null : new SpanTrack(id, pieces, this.names.cls, this.cache, onFault);
+      pieces === undefined
+        ? null
+        : new SpanTrack(
+            id,
+            pieces,
+            this.names.cls,
+            this.cache,
+            onFault,
+            draft.outline ?? null,
+            this.large.grain,
+          );
     const curve =
       draft.curve === undefined
         ? null

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Outlines of large tracks for a server's page. An outline is made when it is first asked for, and
+// kept in a file without a name. Any thread may ask; a few outlines are made at once.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "analysis/analysis.h"
+#include "launcher/page_results.h"
+
+namespace gpuprof::launcher {
+
+class PageOutlines {
+ public:
+  // `input`: a bundle or one .gpt file.
+  explicit PageOutlines(std::string input) : input_(std::move(input)) {}
+
+  // Reads an address FILE/TRACK/TABLES. TABLES are joined by commas. Each is the number of a table
+  // and the letter of a class, then for each key of another class a point, the key and a letter.
+  // Returns false if the text is not of this form.
+  static bool Read(std::string_view text, analysis::OutlineRequest* request);
+
+  // Returns the outline, or why there is none.
+  std::shared_ptr<const PageAnswer> Get(const std::string& text,
+                                        const analysis::OutlineRequest& request);
+
+ private:
+  PageAnswer Make(const analysis::OutlineRequest& request);
+  std::shared_ptr<const analysis::Outlines> Open(std::string* fault);
+
+  const std::string input_;
+  std::mutex mutex_;   // of what is below
+  std::mutex making_;  // held while an outline is made: it takes all cores
+  std::shared_ptr<const analysis::Outlines> outlines_;
+  std::map<std::string, std::shared_ptr<const PageAnswer>> kept_;
+};
+
+}  // namespace gpuprof::launcher
