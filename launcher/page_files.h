@@ -22,7 +22,7 @@ class PageFiles {
   // object. Returns the exit status.
   int Import(const analysis::Trace& trace);
 
-  // Returns where the files are: the input, or what Import made of it.
+  // Returns where the files are: the input, or the folder that Import made.
   const std::string& folder(const std::string& input) const {
     return folder_.path().empty() ? input : folder_.path();
   }

@@ -19,15 +19,15 @@ namespace gpuprof::launcher {
 
 class PageOutlines {
  public:
-  // `input`: a bundle or one .gpt file.
+  // Serves the tracks of a bundle or of one .gpt file.
   explicit PageOutlines(std::string input) : input_(std::move(input)) {}
 
-  // Reads an address FILE/TRACK/TABLES. TABLES are joined by commas. Each is the number of a table
-  // and the letter of a class, then for each key of another class a point, the key and a letter.
+  // Reads an address FILE/TRACK/TABLES. TABLES are joined by commas. Each begins with the number of
+  // a table and the letter of a class. Keys of other classes follow: a point, the key, a letter.
   // Returns false if the text is not of this form.
   static bool Read(std::string_view text, analysis::OutlineRequest* request);
 
-  // Returns the outline, or why there is none.
+  // Returns the outline, or says why it cannot be made.
   std::shared_ptr<const PageAnswer> Get(const std::string& text,
                                         const analysis::OutlineRequest& request);
 

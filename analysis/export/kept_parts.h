@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Chooses what a report carries of a bundle that is too large for it: all tables and headers, and
-// the blocks of rows in some steps. The page knows the other blocks by their headers: how many rows
+// Chooses what a report carries of a bundle that is too large: all tables and headers, and the
+// blocks of rows in some steps. The page knows the other blocks by their headers: how many rows
 // they have, and when. One thread.
 
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The outline of a track: what one look at all of its spans finds, for a timeline that cannot keep
-// them all. It has sums by name for each stretch of time, the spans that are open where a stretch
-// begins, and columns that say what ran when. viewer/src/trace/span_track.ts makes the same in the
+// The outline of a track, for a timeline that cannot keep all spans. It has sums by name for each
+// stretch of time, and the spans that are open where a stretch begins. Its columns say what ran
+// when. viewer/src/trace/span_track.ts makes the same in the
 // page for small tracks, and uses this one in its place for large tracks.
 //
 // Spans take lanes: each takes the first lane that is free, in the order of starts; of spans that
@@ -88,7 +88,8 @@ struct Outline {
 
 class OutlineBuilder {
  public:
-  // `first`, `last`: all spans lie between. The track has at least `columns` columns.
+  // Makes room for a track whose spans all lie between `first` and `last`. It has at least
+  // `columns` columns.
   OutlineBuilder(int64_t first, int64_t last, uint32_t columns);
 
   // Adds the spans that begin in [from, to), in any order: they are sorted here. Stretches come in

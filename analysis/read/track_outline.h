@@ -23,14 +23,14 @@ struct OutlineName {
 };
 
 struct TrackOutline {
-  uint64_t rows = 0;  // of all blocks, also those that are no spans
+  uint64_t rows = 0;  // of all blocks; some rows are not spans
   std::vector<OutlineName> names;
   Outline outline;
 };
 
-// Rows are numbered as the blocks of the tables come: table by table in the order of the request,
-// and in each table in the order of the file. Returns an error if a block cannot be read, or if the
-// blocks overlap so much that it would take too long.
+// Makes an outline. Rows are numbered table by table in the order of the request, and in each table
+// in the order of the file. Returns an error if a block cannot be read, or if the blocks overlap so
+// much that it would take too long.
 Error MakeTrackOutline(const TraceFile& file, const OutlineRequest& request, TrackOutline* made);
 
 }  // namespace gpuprof::analysis

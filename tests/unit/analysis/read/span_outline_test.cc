@@ -5,13 +5,14 @@
 
 #include "analysis/read/span_outline.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <random>
 #include <utility>
 #include <vector>
 
-#include "gtest/gtest.h"
 
 namespace gpuprof::analysis {
 namespace {
