@@ -30,7 +30,8 @@ function typeOf(field) {
   let type = PLAIN[field.type];
   if (/^u?int(32|64)$/.test(field.type)) type = "number";
   else if (field.type === "message") type = field.message;
-  else if (field.type === "enum") type = field.values.map((word) => JSON.stringify(word)).join(" | ");
+  else if (field.type === "enum")
+    type = field.values.map((word) => JSON.stringify(word)).join(" | ");
   if (type === undefined) throw new Error(`${field.name}: unknown type ${field.type}`);
   if (field.list) return field.type === "enum" ? `(${type})[]` : `${type}[]`;
   const isNull = field.nullable && !ALWAYS_THERE.has(field.message);
@@ -54,8 +55,10 @@ function moduleOf({ passes, pages, messages }) {
     return `  ${pass.name}: { result: ${pass.message}; by: ${keys || "never"} };`;
   });
   const wanted = new Set(shown.map((pass) => pass.message));
-  const parts = [`/** The results by the name of their pass, and the keys of --by. */
-export interface Passes {\n${names.join("\n")}\n}\n`];
+  const parts = [
+    `/** The results by the name of their pass, and the keys of --by. */
+export interface Passes {\n${names.join("\n")}\n}\n`,
+  ];
   for (const name of wanted) parts.push(interfaceOf(name, messages[name], wanted));
   return `${HEAD}\n${parts.join("\n")}`;
 }

@@ -112,7 +112,8 @@ async function ask(pass: string): Promise<Loaded<unknown>> {
   const failure = from?.manifest.failed.find((each) => each.pass === pass);
   if (failure !== undefined) return { state: "absent", reason: failure.reason };
   try {
-    const value = from === null ? null : await from.result(pass);
+    const isHeld = from?.manifest.passes.includes(pass) === true;
+    const value = isHeld ? await from.result(pass) : null;
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {

@@ -65,6 +65,18 @@ export function percent(ratio: number | null | undefined): string {
   return `${(ratio * 100).toFixed(1)}${SPACE}%`;
 }
 
+/** Returns a number with its sign: a change is not a size. */
+export function signed(value: number | null | undefined, write: (size: number) => string): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${write(Math.abs(value))}`;
+}
+
+/** Returns a speed in 10^9 bytes a second. */
+export function gbPerSecond(size: number | null, ns: number): string {
+  if (size === null || ns === 0) return NOT_MEASURED;
+  return `${significant(size / ns)}${SPACE}GB/s`;
+}
+
 /** Returns a number of a column: fixed decimals, "0" for zero, "<0.01" below the last digit. */
 export function fixed(value: number | null | undefined, decimals: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
