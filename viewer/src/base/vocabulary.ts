@@ -139,7 +139,7 @@ export function kernelClass(shortName: string): string {
 /** What calls of CUDA are for, in the order of a bar. */
 export const CALL_KINDS: Readonly<Record<string, Word>> = {
   launch: { name: "Launches", look: "d_forward" },
-  copy: { name: "Copies and sets", look: "d_copy" },
+  copy: { name: "Copies", look: "d_copy" },
   wait: { name: "Waits", look: "d_lock" },
   memory: { name: "Memory", look: "d_other" },
   code: { name: "Loading code", look: "n3" },

@@ -45,8 +45,8 @@ export function verdictWords({ verdict, steps, neutral_ratio }: Diff): {
   }
   const size = percent(Math.abs(steps.change_ratio));
   const headline = {
-    regression: `The step is ${size} slower.`,
-    improvement: `The step is ${size} faster.`,
+    regression: `The step takes ${size} more time.`,
+    improvement: `The step takes ${size} less time.`,
     neutral: "The step takes as long as before.",
     inconclusive: "The steps do not tell whether the program is slower.",
     none: "The steps do not tell whether the program is slower.",

@@ -237,18 +237,19 @@ export function Graphs() {
         />
       </div>
       {modes.length > 0 && (
-        <div class="section">
-          <h2 style={{ marginBottom: "8px" }}>
-            How launches were recorded
-            <small>launches of many nodes are recorded as a whole from then on</small>
-          </h2>
-          <Table
-            rows={modes}
-            columns={modeColumns(Math.max(1, meta.window_end_ns))}
-            noun={["change", "changes"]}
-            sort="time"
-            isSide
-          />
+        <div class="section columns even">
+          <div>
+            <h2>
+              How launches were recorded<small>from then on, until the next change</small>
+            </h2>
+            <Table
+              rows={modes}
+              columns={modeColumns(Math.max(1, meta.window_end_ns))}
+              noun={["change", "changes"]}
+              sort="time"
+              isSide
+            />
+          </div>
         </div>
       )}
     </div>

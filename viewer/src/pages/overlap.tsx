@@ -6,9 +6,10 @@
 import { useMemo } from "preact/hooks";
 import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
-import { duration, percent, plural } from "../base/format";
+import { duration, fixed, percent, plural } from "../base/format";
+import type { Look } from "../base/vocabulary";
 import type { DeviceOverlap, Overlap as OverlapResult } from "../data/results";
-import { WallBar } from "../parts/bars";
+import { Swatch, WallBar } from "../parts/bars";
 import { type Column, idColumn, msColumn, percentColumn, textColumn } from "../parts/columns";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading } from "../parts/states";
@@ -18,7 +19,7 @@ import { NoGpuWork } from "./no_gpu_work";
 /** Bars in the page; the table has all devices. */
 const MOST_BARS = 8;
 
-/** Parts of the window that do not run over each other. What is left is a graph or idle. */
+/** Parts of the busy time that do not run over each other. What is left are graphs. */
 function partsOf(device: DeviceOverlap) {
   const { compute_ns, exposed_collective_ns, exposed_copy_ns } = device;
   const known = compute_ns + exposed_collective_ns + exposed_copy_ns;
@@ -30,36 +31,98 @@ function partsOf(device: DeviceOverlap) {
   ] as const;
 }
 
+/** Kinds of work: how much of each nothing hides. */
+function Kinds({ device }: { device: DeviceOverlap }) {
+  const rows: readonly (readonly [string, Look, number, number | null, number])[] = [
+    ["Computing", "d_forward", device.compute_ns, null, device.compute_ns],
+    [
+      "Collectives",
+      "d_comm",
+      device.collective_ns,
+      device.hidden_collective_ratio,
+      device.exposed_collective_ns,
+    ],
+    ["Copies", "d_copy", device.copy_ns, device.hidden_copy_ratio, device.exposed_copy_ns],
+  ];
+  return (
+    <table class="side">
+      <thead>
+        <tr>
+          <th class="plain" scope="col">
+            Work
+          </th>
+          {["total, ms", "hidden", "not hidden, ms"].map((name) => (
+            <th key={name} class="plain number" scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, look, total, hidden, alone]) => (
+          <tr key={name}>
+            <td>
+              <Swatch look={look} />
+              {name}
+            </td>
+            <td class="number">{fixed(total / 1e6, 2)}</td>
+            <td class="number">{percent(hidden)}</td>
+            <td class="number">{fixed(alone / 1e6, 2)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function columnsOf(): Column<DeviceOverlap>[] {
-  const time = (id: string, header: string, key: keyof DeviceOverlap, tip?: string) =>
-    msColumn<DeviceOverlap>(
-      id,
-      header,
-      (row) => row[key] as number,
-      tip === undefined ? {} : { tip },
-    );
+  const time = (
+    id: string,
+    header: string,
+    value: (row: DeviceOverlap) => number,
+    tip: string,
+    isHidden = false,
+  ) => msColumn<DeviceOverlap>(id, header, value, { tip, isHidden });
   return [
     idColumn("device", "GPU", (row) => row.device),
     textColumn("name", "name", (row) => row.name || null, { isHidden: true }),
     idColumn("pid", "process", (row) => row.pid),
-    time("compute", "computing, ms", "compute_ns", "Kernels that are not collectives"),
-    time("collective", "collectives", "collective_ns"),
-    time("copy", "copies", "copy_ns", "Copies and memsets"),
-    time("with_collective", "computing and collectives", "compute_and_collective_ns"),
-    time("with_copy", "computing and copies", "compute_and_copy_ns"),
-    time("collective_copy", "collectives and copies", "collective_and_copy_ns"),
-    time("alone", "collectives alone", "exposed_collective_ns", "While nothing computed"),
+    time("busy", "busy, ms", (row) => row.busy_ns, "Anything ran"),
+    time("idle", "idle, ms", (row) => row.idle_ns, "Nothing ran"),
+    time("compute", "computing", (row) => row.compute_ns, "Kernels that are not collectives"),
+    time("collective", "collectives", (row) => row.collective_ns, "Kernels of collectives"),
+    time("alone", "not hidden", (row) => row.exposed_collective_ns, "While nothing computed"),
     percentColumn("hidden", "hidden", (row) => row.hidden_collective_ratio, {
       tip: "The part of the collectives’ time that computing hides",
     }),
-    time("copy_alone", "copies alone", "exposed_copy_ns", "While no kernel ran"),
+    time("copy", "copies", (row) => row.copy_ns, "Copies and memsets"),
+    time("copy_alone", "not hidden", (row) => row.exposed_copy_ns, "While no kernel ran"),
     percentColumn("copy_hidden", "hidden", (row) => row.hidden_copy_ratio, {
       tip: "The part of the copies’ time that kernels hide",
     }),
-    time("graph", "graphs", "graph_ns", "Graphs that were recorded as a whole"),
-    time("streams", "several streams", "several_streams_ns", "Kernels of two streams or more ran"),
-    time("busy", "busy", "busy_ns"),
-    time("idle", "idle", "idle_ns"),
+    time("streams", "several streams", (row) => row.several_streams_ns, "Kernels side by side"),
+    time("graph", "graphs", (row) => row.graph_ns, "Graphs that were recorded as a whole"),
+    time(
+      "with_collective",
+      "computing and collectives",
+      (row) => row.compute_and_collective_ns,
+      "Both at once",
+      true,
+    ),
+    time(
+      "with_copy",
+      "computing and copies",
+      (row) => row.compute_and_copy_ns,
+      "Both at once",
+      true,
+    ),
+    time(
+      "collective_copy",
+      "collectives and copies",
+      (row) => row.collective_and_copy_ns,
+      "Both at once",
+      true,
+    ),
     textColumn("host", "machine", (row) => row.host, { isHidden: true }),
   ];
 }
@@ -111,6 +174,10 @@ function figuresOf(devices: readonly DeviceOverlap[]): Figure[] {
   ];
 }
 
+function of(device: DeviceOverlap): string {
+  return percent(device.window_ns === 0 ? null : device.busy_ns / device.window_ns);
+}
+
 function Ready({ result }: { result: OverlapResult }) {
   const columns = useMemo(columnsOf, []);
   const { devices } = result;
@@ -132,10 +199,14 @@ function Ready({ result }: { result: OverlapResult }) {
           <h2>
             GPU {device.device}
             <small>
-              process {device.pid}; {duration(device.window_ns)} from its first work to its last
+              process {device.pid}; busy {duration(device.busy_ns)}, {of(device)} of the window from
+              its first work to its last
             </small>
           </h2>
-          <WallBar parts={partsOf(device)} whole={device.window_ns} rest="Idle" />
+          <div class="columns">
+            <WallBar parts={partsOf(device)} whole={device.busy_ns} />
+            <Kinds device={device} />
+          </div>
         </section>
       ))}
       {devices.length > MOST_BARS && (
