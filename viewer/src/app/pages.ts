@@ -43,6 +43,8 @@ export interface Page {
   /** The stem of its pass, and its place in the hash. */
   readonly id: string;
   readonly title: string;
+  /** The title in the rail, if the whole one is too long for it. */
+  readonly short?: string;
   readonly group: "" | "GPU" | "Host" | "Recording";
   readonly component: ComponentType<PageProps>;
   /** The page itself follows its place in the hash; others begin anew at a link. */
@@ -174,6 +176,7 @@ const PAGES: readonly Page[] = [
   {
     id: "sync",
     title: "Waits for the GPU",
+    short: "GPU waits",
     group: "Host",
     component: Sync,
     badge: fromResult("sync", (result) => counted(result.count)),

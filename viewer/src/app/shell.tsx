@@ -188,7 +188,7 @@ function RailLink({ page, isCurrent }: { page: Page; isCurrent: boolean }) {
       class={badge === null ? "none" : undefined}
       aria-current={isCurrent ? "page" : undefined}
     >
-      {page.title}
+      {page.short ?? page.title}
       {badge !== "" && <span>{badge ?? "not recorded"}</span>}
     </a>
   );

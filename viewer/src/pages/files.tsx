@@ -6,7 +6,7 @@
 import { useMemo } from "preact/hooks";
 import { hashOf } from "../app/state";
 import { useKeyed } from "../app/use_keyed";
-import { bytes, count, duration, percent, plural } from "../base/format";
+import { bytes, count, duration, percent, plural, speed } from "../base/format";
 import type { FileReads, Files as FilesResult } from "../data/results";
 import {
   barColumn,
@@ -68,7 +68,6 @@ function columnsOf(rows: readonly FileReads[], by: By): Column<FileReads>[] {
 
 function figuresOf(result: FilesResult): Figure[] {
   const { total_bytes, total_ns, captured_ns } = result;
-  const speed = total_ns === 0 || total_bytes === 0 ? null : (total_bytes * 1e9) / total_ns;
   return [
     {
       label: "Read",
@@ -87,7 +86,7 @@ function figuresOf(result: FilesResult): Figure[] {
     },
     {
       label: "Speed",
-      value: speed === null ? "—" : `${bytes(speed)}/s`,
+      value: total_bytes === 0 ? "—" : speed(total_bytes, total_ns),
       below: "size by time of the calls",
     },
     { label: "Files", value: count(result.file_count), below: "different paths" },

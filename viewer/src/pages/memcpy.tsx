@@ -6,7 +6,7 @@
 import { useMemo } from "preact/hooks";
 import { hashOf } from "../app/state";
 import { useKeyed } from "../app/use_keyed";
-import { bytes, count, duration, gbPerSecond, percent, plural } from "../base/format";
+import { bytes, count, duration, percent, plural, speed } from "../base/format";
 import type { Look } from "../base/vocabulary";
 import type { Copies, Memcpy as MemcpyResult } from "../data/results";
 import { merged, Swatch, WallBar } from "../parts/bars";
@@ -128,7 +128,7 @@ function figuresOf(result: MemcpyResult): Figure[] {
     },
     {
       label: "Speed",
-      value: gbPerSecond(total_bytes, total_ns),
+      value: speed(total_bytes, total_ns),
       below: "size by time, of all",
     },
   ];
