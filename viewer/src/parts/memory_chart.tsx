@@ -37,7 +37,8 @@ function reservedLine(reserved: number, unit: number): uPlot.Plugin {
     ctx.stroke();
     ctx.restore();
     const left = bbox.left + 4 * devicePixelRatio;
-    writeLabel(plot, `reserved, at most ${bytes(reserved)}`, left, y, "left", "text2");
+    const above = y - 9 * devicePixelRatio;
+    writeLabel(plot, `reserved, at most ${bytes(reserved)}`, left, above, "left", "text2");
   };
   return { hooks: { draw } };
 }
