@@ -6,6 +6,7 @@
 //   node probe.mjs MODULES REPORT|ADDRESS FOLDER STEP...
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
+// follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -32,7 +33,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {} };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -87,7 +88,7 @@ async function keyboard() {
     reached.push(wanted.slice(1));
   }
   const byNumber = [];
-  for (let i = 1; i <= 9; i++) {
+  for (let i = 1; i <= Math.min(9, links); i++) {
     await page.keyboard.press(String(i));
     await page.waitForFunction(
       (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
@@ -96,8 +97,8 @@ async function keyboard() {
     byNumber.push(await page.evaluate(() => location.hash.slice(1)));
   }
   // Rows of a table: down, down, and the row has the focus.
-  await go("ops");
   let row = null;
+  if (reached.includes("ops")) await go("ops");
   if ((await page.locator("tr[data-row='0']").count()) > 0) {
     await page.keyboard.press("/");
     for (let i = 0; i < 60 && row === null; i++) {
@@ -169,6 +170,18 @@ async function ink(name) {
   }
 }
 
+// Uses a control by its name, with the keyboard: it has the focus, and takes a key.
+async function use(role, name, key) {
+  const control = page.getByRole(role, { name, exact: true }).first();
+  await control.focus();
+  await page.keyboard.press(key);
+}
+
+async function said() {
+  const regions = page.locator("main [aria-live], main [role='status']");
+  seen.said.push((await regions.allInnerTexts()).filter((text) => text !== "").join("\n"));
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -181,6 +194,17 @@ for (const step of steps) {
   else if (kind === "narrow") await narrow(name);
   else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
   else if (kind === "ink") await ink(name);
+  else if (kind === "press") await use("button", name, "Enter");
+  else if (kind === "tick") await use("checkbox", name, "Space");
+  else if (kind === "wait") await page.getByText(name).first().waitFor();
+  else if (kind === "said") await said();
+  else if (kind === "read") seen.text[name] = await page.locator("body").innerText();
+  else if (kind === "follow") {
+    const before = page.url();
+    await use("link", name, "Enter");
+    await page.waitForURL((address) => String(address) !== before);
+    await settle();
+  }
   else {
     await go(name);
     if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });

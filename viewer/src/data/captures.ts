@@ -75,14 +75,17 @@ export function compareAddress(one: Capture, other: Capture): string {
 
 export const PERIOD_MS = 2000;
 
+export interface Watch {
+  /** Asks now, and goes on from there. */
+  readonly again: () => void;
+  readonly stop: () => void;
+}
+
 /**
  * Asks at once and then every two seconds while the page is visible. One request is under way at a
- * time. Returns what ends it.
+ * time.
  */
-export function watchFolder(
-  tell: (folder: Folder) => void,
-  fail: (reason: string) => void,
-): () => void {
+export function watchFolder(tell: (folder: Folder) => void, fail: (reason: string) => void): Watch {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   let isAsking = false;
@@ -101,9 +104,10 @@ export function watchFolder(
   };
   next();
   document.addEventListener("visibilitychange", next);
-  return () => {
+  const stop = () => {
     isOver = true;
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", next);
   };
+  return { again: next, stop };
 }

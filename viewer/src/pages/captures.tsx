@@ -3,7 +3,7 @@
 
 // The captures of a folder: open one, compare two, and order running processes to record.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageProps } from "../app/pages";
 import { bytes, count, percent, plural } from "../base/format";
 import {
@@ -13,6 +13,7 @@ import {
   type Order,
   order,
   type Recorder,
+  type Watch,
   watchFolder,
 } from "../data/captures";
 import { type Column, idColumn, mibColumn, textColumn } from "../parts/columns";
@@ -122,13 +123,20 @@ function processColumns(onOrder: (recorder: Recorder, what: Order) => void): Col
   ];
 }
 
-function Processes({ processes }: { processes: readonly Recorder[] }) {
+interface ReadyProps {
+  readonly folder: Folder;
+  /** Asks what is in the folder now. */
+  readonly again: () => void;
+}
+
+function Processes({ folder: { processes }, again }: ReadyProps) {
   const [said, setSaid] = useState("");
   const columns = useMemo(
     () =>
       processColumns(async ({ pid }, what) => {
         setSaid(`Process ${pid}: …`);
         setSaid(`Process ${pid}: ${await order(pid, what)}`);
+        again();
       }),
     [],
   );
@@ -160,7 +168,7 @@ function Processes({ processes }: { processes: readonly Recorder[] }) {
   );
 }
 
-function Ready({ folder }: { folder: Folder }) {
+function Ready({ folder, again }: ReadyProps) {
   const [ticked, setTicked] = useState<readonly string[]>([]);
   const { captures, processes } = folder;
   const chosen = captures.filter((each) => ticked.includes(each.id) && each.state === "ready");
@@ -247,7 +255,7 @@ function Ready({ folder }: { folder: Folder }) {
           />
         )}
       </div>
-      <Processes processes={processes} />
+      <Processes folder={folder} again={again} />
     </div>
   );
 }
@@ -255,16 +263,20 @@ function Ready({ folder }: { folder: Folder }) {
 export function Captures(_props: PageProps) {
   const [folder, setFolder] = useState<Folder | null>(null);
   const [fault, setFault] = useState("");
+  const watch = useRef<Watch | null>(null);
   useEffect(() => {
     let last = "";
-    return watchFolder((next) => {
+    const begun = watchFolder((next) => {
       setFault("");
       // The same answer again: what has the focus, stays.
       const text = JSON.stringify(next);
       if (text !== last) setFolder(next);
       last = text;
     }, setFault);
+    watch.current = begun;
+    return begun.stop;
   }, []);
+  const again = () => watch.current?.again();
   return (
     <>
       {fault !== "" && (
@@ -272,7 +284,11 @@ export function Captures(_props: PageProps) {
           <Broken title="The list of captures is not up to date">{fault}</Broken>
         </div>
       )}
-      {folder !== null ? <Ready folder={folder} /> : fault === "" && <Loading what="captures" />}
+      {folder !== null ? (
+        <Ready folder={folder} again={again} />
+      ) : (
+        fault === "" && <Loading what="captures" />
+      )}
     </>
   );
 }
