@@ -76,7 +76,8 @@ def served(folder):
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError):  # the page was left before it was all there
+                self.wfile.write(body)
 
         def path_below(self):
             root = f"/{TOKEN}/"

@@ -123,6 +123,16 @@ function processColumns(onOrder: (recorder: Recorder, what: Order) => void): Col
   ];
 }
 
+function folderWords(captures: readonly Capture[]): string {
+  const importing = captures.filter((each) => each.state === "importing").length;
+  const failed = captures.filter((each) => each.state === "failed").length;
+  const words = [
+    importing > 0 && `${count(importing)} being imported`,
+    failed > 0 && `${count(failed)} cannot be read`,
+  ].filter(Boolean);
+  return words.length === 0 ? "all can be opened" : words.join(", ");
+}
+
 interface ReadyProps {
   readonly folder: Folder;
   /** Asks what is in the folder now. */
@@ -181,8 +191,6 @@ function Ready({ folder, again }: ReadyProps) {
   }, [ticked]);
   const [one, other] = chosen;
   const isPair = one !== undefined && other !== undefined;
-  const importing = captures.filter((each) => each.state === "importing").length;
-  const failed = captures.filter((each) => each.state === "failed").length;
   const newest = Math.max(0, ...captures.map((each) => each.modified_ns));
   return (
     <div class="page">
@@ -196,7 +204,8 @@ function Ready({ folder, again }: ReadyProps) {
           {
             label: "Captures",
             value: count(captures.length),
-            below: importing > 0 ? `${count(importing)} being imported` : "all are read",
+            below: folderWords(captures),
+            isCause: captures.some((each) => each.state === "failed"),
           },
           {
             label: "Size",
@@ -212,12 +221,6 @@ function Ready({ folder, again }: ReadyProps) {
             label: "Processes",
             value: count(processes.length),
             below: `${count(processes.filter((each) => each.state === "recording").length)} recording`,
-          },
-          {
-            label: "Failed",
-            value: count(failed),
-            below: failed === 0 ? "nothing failed" : "cannot be read",
-            isCause: failed > 0,
           },
         ]}
       />
