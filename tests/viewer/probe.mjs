@@ -7,6 +7,7 @@
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 // follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
+// inspect:KEY (axe, of the page as it is now, in both themes)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -113,7 +114,6 @@ async function keyboard() {
 }
 
 async function axe() {
-  const source = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
   const links = await page.locator(".rail nav a").evaluateAll((all) =>
     all.map((each) => each.getAttribute("href").slice(1)),
   );
@@ -121,12 +121,24 @@ async function axe() {
     await page.getByRole("button", { name: theme, exact: false }).click();
     for (const link of links) {
       await go(link);
-      await page.evaluate(source);
-      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      seen.axe[`${link} ${theme}`] = found.violations
-        .filter((each) => each.impact === "serious" || each.impact === "critical")
-        .map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+      seen.axe[`${link} ${theme}`] = await faults();
     }
+  }
+}
+
+// Returns what axe finds that is serious.
+async function faults() {
+  await page.evaluate(await readFile(require.resolve("axe-core/axe.min.js"), "utf8"));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter((each) => each.impact === "serious" || each.impact === "critical")
+    .map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+}
+
+async function inspect(key) {
+  for (const theme of ["light", "dark"]) {
+    await page.getByRole("button", { name: theme, exact: false }).click();
+    seen.axe[`${key} ${theme}`] = await faults();
   }
 }
 
@@ -193,6 +205,7 @@ for (const step of steps) {
   else if (kind === "csv") await csv(name);
   else if (kind === "narrow") await narrow(name);
   else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
+  else if (kind === "inspect") await inspect(name);
   else if (kind === "ink") await ink(name);
   else if (kind === "press") await use("button", name, "Enter");
   else if (kind === "tick") await use("checkbox", name, "Space");

@@ -185,6 +185,17 @@ def test_memory_at_the_peak(tmp_path):
 
 
 @needs_page
+def test_calls_of_python_in_the_order_of_time(tmp_path):
+    """The flame graph by time is of the events: it zooms by keys, and leads to the timeline."""
+    page = write_report(KINETO, tmp_path)
+    seen = probe(page, tmp_path, "text:stacks?by=python", "press:By time", "wait:in the order of time", "press:real.py(68): step, 3.29 ms",
+                 "wait:3.29 ms from", "read:zoomed", "inspect:by time", "press:All calls", "read:all", "follow:Timeline")
+    assert_quiet(seen)
+    assert "All calls" in seen["text"]["zoomed"] and "All calls" not in seen["text"]["all"]
+    assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
+
+
+@needs_page
 def test_a_recording_of_a_program(tmp_path):
     """A bundle recorded here: no GPU, so its pages say what was not recorded."""
     program = "import threading, time\nlock = threading.Lock()\nx = [bytes(1 << 20) for _ in range(64)]\ntime.sleep(0.1)"
