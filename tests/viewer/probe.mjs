@@ -7,7 +7,7 @@
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 // follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
-// inspect:KEY (axe, of the page as it is now, in both themes)
+// rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,7 +34,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [] };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {} };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -189,6 +189,31 @@ async function use(role, name, key) {
   await page.keyboard.press(key);
 }
 
+// Goes far in a table by its keys. Notes the row that has the focus, whether it is seen, and how many the page holds.
+async function rows(name) {
+  await go(name);
+  await page.locator("tr[data-row='0']").first().focus();
+  seen.rows[name] = [];
+  for (const key of ["End", "PageUp", "Home", "PageDown", "j"]) {
+    const before = await page.evaluate(() => document.activeElement?.getAttribute("data-row"));
+    await page.keyboard.press(key);
+    await page.waitForFunction((row) => document.activeElement?.getAttribute("data-row") !== row, before);
+    seen.rows[name].push(
+      await page.evaluate(() => {
+        const row = document.activeElement;
+        const view = row.closest(".table-scroll");
+        const [inner, outer] = [row.getBoundingClientRect(), view.getBoundingClientRect()];
+        const head = view.querySelector("thead").getBoundingClientRect().height;
+        return {
+          row: Number(row.getAttribute("data-row")),
+          isSeen: inner.top >= outer.top + head - 1 && inner.bottom <= outer.bottom + 1,
+          held: view.querySelectorAll("tr[data-row]").length,
+        };
+      }),
+    );
+  }
+}
+
 async function said() {
   const regions = page.locator("main [aria-live], main [role='status']");
   seen.said.push((await regions.allInnerTexts()).filter((text) => text !== "").join("\n"));
@@ -205,6 +230,7 @@ for (const step of steps) {
   else if (kind === "csv") await csv(name);
   else if (kind === "narrow") await narrow(name);
   else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
+  else if (kind === "rows") await rows(name);
   else if (kind === "inspect") await inspect(name);
   else if (kind === "ink") await ink(name);
   else if (kind === "press") await use("button", name, "Enter");

@@ -185,6 +185,17 @@ def test_memory_at_the_peak(tmp_path):
 
 
 @needs_page
+def test_a_table_of_many_rows_holds_those_in_view(tmp_path):
+    bundle = H200 / "language_model"
+    last = len(stats("heap", bundle, cwd=tmp_path)["stacks"]) - 1
+    assert last > 1000
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "rows:memory")
+    assert_quiet(seen)
+    assert [step["row"] for step in seen["rows"]["memory"]] == [last, last - 20, 0, 20, 21]
+    assert all(step["isSeen"] and step["held"] < 60 for step in seen["rows"]["memory"])
+
+
+@needs_page
 def test_calls_of_python_in_the_order_of_time(tmp_path):
     """The flame graph by time is of the events: it zooms by keys, and leads to the timeline."""
     page = write_report(KINETO, tmp_path)
