@@ -205,7 +205,6 @@ function Ready({ folder, again }: ReadyProps) {
             label: "Captures",
             value: count(captures.length),
             below: folderWords(captures),
-            isCause: captures.some((each) => each.state === "failed"),
           },
           {
             label: "Size",

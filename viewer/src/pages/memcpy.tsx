@@ -59,6 +59,11 @@ function nameOf(row: Copies): string {
   return DIRECTIONS[row.name] ?? row.name;
 }
 
+/** Returns how rows of a direction are named in the timeline. */
+function timelineName(row: Copies): string {
+  return isSet(row) ? "Memset " : `Memcpy ${row.name.slice(0, 200)}`;
+}
+
 function place(kind: Copies["source"]): string | null {
   return kind === null || kind === "unknown" ? null : kind.replaceAll("_", " ");
 }
@@ -73,7 +78,11 @@ function columnsOf(rows: readonly Copies[], by: By): Column<Copies>[] {
       cell: (row) => (
         <>
           <Swatch look={lookOf(row)} />
-          {nameOf(row).slice(0, 300)}
+          {isByDirection ? (
+            <a href={hashOf("timeline", { q: timelineName(row) })}>{nameOf(row).slice(0, 300)}</a>
+          ) : (
+            nameOf(row).slice(0, 300)
+          )}
         </>
       ),
     }),
@@ -202,7 +211,7 @@ export function Memcpy() {
             {duration(loaded.value.total_ns)} on the GPU
           </small>
         </h2>
-        <a href={hashOf("timeline", { q: "/^Mem(cpy|set)/" })}>Find them in the timeline</a>
+        <a href={hashOf("overlap")}>What ran meanwhile</a>
       </div>
       <Figures figures={figuresOf(loaded.value)} />
       {by === "memcpy" && <WallBar parts={barParts(rows)} whole={loaded.value.total_ns} />}
