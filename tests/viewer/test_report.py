@@ -256,14 +256,17 @@ def test_pages_follow_a_range_of_the_timeline(tmp_path):
     kernels = stats("kernels", bundle, cwd=tmp_path)["kernels"]
     longest = max(kernels, key=lambda row: row["total_ns"])
     middle = begin + (end - begin) * 9 // 10
-    sums = []
+    sums, calls = [], []
     for part in ((begin, end), (begin, middle), (middle, end)):
-        seen = probe(page, tmp_path, "narrow:%d,%d" % part, "csv:kernels", "text:steps", "whole", "text:kernels")
+        seen = probe(page, tmp_path, "narrow:%d,%d" % part, "csv:kernels", "csv:api", "text:files", "text:steps", "whole", "text:kernels")
         assert_quiet(seen)
         assert "This page is of the whole run" in seen["text"]["steps"]
         assert f"{sum(row['count'] for row in kernels):,} launches" in seen["text"]["kernels"]
+        assert "Nothing of this kind" in seen["text"]["files"]
         sums.append({row["Name"]: float(row["total, ms"]) for row in rows_of(seen["csv"]["kernels"])})
+        calls.append(sum(float(row["total, ms"]) for row in rows_of(seen["csv"]["api"])))
     whole, before, after = sums
+    assert calls[0] == pytest.approx(stats("api", bundle, cwd=tmp_path)["total_ns"] / 1e6) == pytest.approx(calls[1] + calls[2])
     assert before and after
     for name, total in whole.items():
         assert before.get(name, 0) + after.get(name, 0) == pytest.approx(total, abs=1e-6), name
