@@ -16,8 +16,10 @@ import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
 import { NoGpuWork } from "./no_gpu_work";
 
-/** Bars in the page; the table has all devices. */
-const MOST_BARS = 8;
+/** So many devices have a table beside their bar. More have bars side by side. */
+const MOST_WHOLE = 2;
+/** Bars in the page; the table below has all devices. */
+const MOST_BARS = 16;
 
 /** Parts of the busy time that do not run over each other. What is left are graphs. */
 function partsOf(device: DeviceOverlap) {
@@ -27,7 +29,11 @@ function partsOf(device: DeviceOverlap) {
     { name: "Computing", look: "d_forward", value: compute_ns },
     { name: "Collectives alone", look: "d_comm", value: exposed_collective_ns },
     { name: "Copies alone", look: "d_copy", value: exposed_copy_ns },
-    { name: "Graphs", look: "d_optim", value: Math.max(0, device.busy_ns - known) },
+    {
+      name: "Graphs",
+      look: "d_optim",
+      value: Math.min(device.graph_ns, Math.max(0, device.busy_ns - known)),
+    },
   ] as const;
 }
 
@@ -174,8 +180,25 @@ function figuresOf(devices: readonly DeviceOverlap[]): Figure[] {
   ];
 }
 
-function of(device: DeviceOverlap): string {
-  return percent(device.window_ns === 0 ? null : device.busy_ns / device.window_ns);
+function keyOf(device: DeviceOverlap): string {
+  return `${device.host} ${device.pid} ${device.device}`;
+}
+
+function Bar({ device }: { device: DeviceOverlap }) {
+  return <WallBar parts={partsOf(device)} whole={device.busy_ns} rest="Not known" />;
+}
+
+function Heading({ device }: { device: DeviceOverlap }) {
+  const { window_ns, busy_ns } = device;
+  return (
+    <h2>
+      GPU {device.device}
+      <small>
+        process {device.pid}; busy {duration(busy_ns)},{" "}
+        {percent(window_ns === 0 ? null : busy_ns / window_ns)} of its window
+      </small>
+    </h2>
+  );
 }
 
 function Ready({ result }: { result: OverlapResult }) {
@@ -194,21 +217,26 @@ function Ready({ result }: { result: OverlapResult }) {
         </span>
       </div>
       <Figures figures={figuresOf(devices)} />
-      {devices.slice(0, MOST_BARS).map((device) => (
-        <section class="section" key={`${device.host} ${device.pid} ${device.device}`}>
-          <h2>
-            GPU {device.device}
-            <small>
-              process {device.pid}; busy {duration(device.busy_ns)}, {of(device)} of the window from
-              its first work to its last
-            </small>
-          </h2>
-          <div class="columns">
-            <WallBar parts={partsOf(device)} whole={device.busy_ns} />
-            <Kinds device={device} />
-          </div>
+      {devices.length <= MOST_WHOLE ? (
+        devices.map((device) => (
+          <section class="section" key={keyOf(device)}>
+            <Heading device={device} />
+            <div class="columns">
+              <Bar device={device} />
+              <Kinds device={device} />
+            </div>
+          </section>
+        ))
+      ) : (
+        <section class="section columns even">
+          {devices.slice(0, MOST_BARS).map((device) => (
+            <div key={keyOf(device)}>
+              <Heading device={device} />
+              <Bar device={device} />
+            </div>
+          ))}
         </section>
-      ))}
+      )}
       {devices.length > MOST_BARS && (
         <p class="quiet">The table has all {plural(devices.length, "GPU", "GPUs")}.</p>
       )}
