@@ -6,6 +6,8 @@
 //   node probe.mjs MODULES REPORT|ADDRESS FOLDER STEP...
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
+// follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
+// rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -32,7 +34,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {} };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {} };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -87,7 +89,7 @@ async function keyboard() {
     reached.push(wanted.slice(1));
   }
   const byNumber = [];
-  for (let i = 1; i <= 9; i++) {
+  for (let i = 1; i <= Math.min(9, links); i++) {
     await page.keyboard.press(String(i));
     await page.waitForFunction(
       (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
@@ -96,8 +98,8 @@ async function keyboard() {
     byNumber.push(await page.evaluate(() => location.hash.slice(1)));
   }
   // Rows of a table: down, down, and the row has the focus.
-  await go("ops");
   let row = null;
+  if (reached.includes("ops")) await go("ops");
   if ((await page.locator("tr[data-row='0']").count()) > 0) {
     await page.keyboard.press("/");
     for (let i = 0; i < 60 && row === null; i++) {
@@ -112,7 +114,6 @@ async function keyboard() {
 }
 
 async function axe() {
-  const source = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
   const links = await page.locator(".rail nav a").evaluateAll((all) =>
     all.map((each) => each.getAttribute("href").slice(1)),
   );
@@ -120,12 +121,26 @@ async function axe() {
     await page.getByRole("button", { name: theme, exact: false }).click();
     for (const link of links) {
       await go(link);
-      await page.evaluate(source);
-      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      seen.axe[`${link} ${theme}`] = found.violations
-        .filter((each) => each.impact === "serious" || each.impact === "critical")
-        .map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+      seen.axe[`${link} ${theme}`] = await faults();
     }
+  }
+}
+
+// Returns what axe finds that is serious.
+async function faults() {
+  // Colours fade for a moment when the theme changes.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((each) => each.finished)));
+  await page.evaluate(await readFile(require.resolve("axe-core/axe.min.js"), "utf8"));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter((each) => each.impact === "serious" || each.impact === "critical")
+    .map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+}
+
+async function inspect(key) {
+  for (const theme of ["light", "dark"]) {
+    await page.getByRole("button", { name: theme, exact: false }).click();
+    seen.axe[`${key} ${theme}`] = await faults();
   }
 }
 
@@ -169,6 +184,43 @@ async function ink(name) {
   }
 }
 
+// Uses a control by its name, with the keyboard: it has the focus, and takes a key.
+async function use(role, name, key) {
+  const control = page.getByRole(role, { name, exact: true }).first();
+  await control.focus();
+  await page.keyboard.press(key);
+}
+
+// Goes far in a table by its keys. Notes the row that has the focus, whether it is seen, and how many the page holds.
+async function rows(name) {
+  await go(name);
+  await page.locator("tr[data-row='0']").first().focus();
+  seen.rows[name] = [];
+  for (const key of ["End", "PageUp", "Home", "PageDown", "j"]) {
+    const before = await page.evaluate(() => document.activeElement?.getAttribute("data-row"));
+    await page.keyboard.press(key);
+    await page.waitForFunction((row) => document.activeElement?.getAttribute("data-row") !== row, before);
+    seen.rows[name].push(
+      await page.evaluate(() => {
+        const row = document.activeElement;
+        const view = row.closest(".table-scroll");
+        const [inner, outer] = [row.getBoundingClientRect(), view.getBoundingClientRect()];
+        const head = view.querySelector("thead").getBoundingClientRect().height;
+        return {
+          row: Number(row.getAttribute("data-row")),
+          isSeen: inner.top >= outer.top + head - 1 && inner.bottom <= outer.bottom + 1,
+          held: view.querySelectorAll("tr[data-row]").length,
+        };
+      }),
+    );
+  }
+}
+
+async function said() {
+  const regions = page.locator("main [aria-live], main [role='status']");
+  seen.said.push((await regions.allInnerTexts()).filter((text) => text !== "").join("\n"));
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -180,7 +232,20 @@ for (const step of steps) {
   else if (kind === "csv") await csv(name);
   else if (kind === "narrow") await narrow(name);
   else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
+  else if (kind === "rows") await rows(name);
+  else if (kind === "inspect") await inspect(name);
   else if (kind === "ink") await ink(name);
+  else if (kind === "press") await use("button", name, "Enter");
+  else if (kind === "tick") await use("checkbox", name, "Space");
+  else if (kind === "wait") await page.getByText(name).first().waitFor();
+  else if (kind === "said") await said();
+  else if (kind === "read") seen.text[name] = await page.locator("body").innerText();
+  else if (kind === "follow") {
+    const before = page.url();
+    await use("link", name, "Enter");
+    await page.waitForURL((address) => String(address) !== before);
+    await settle();
+  }
   else {
     await go(name);
     if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });

@@ -22,8 +22,8 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
-PAGES = ["overview", "timeline", "steps", "ops", "kernels", "memory", "stacks", "idle", "critical_path", "streams", "counters",
-         "threads", "locks", "ranges", "processes", "health"]
+PAGES = ["overview", "timeline", "steps", "ops", "kernels", "memory", "stacks", "idle", "critical_path", "streams", "overlap", "memcpy",
+         "graphs", "counters", "api", "sync", "threads", "locks", "files", "ranges", "processes", "health"]
 
 
 def test_a_run_ends_with_a_report_beside_its_bundle(tmp_path):
@@ -102,6 +102,110 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
         assert finding["name"] in text
 
 
+# Pages of one pass: the rows of its result, and a column of the page beside the field that it shows.
+TABLES = {
+    "memcpy": ("copies", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "size, MiB": ("total_bytes", 1 << 20),
+                          "GB/s": ("gb_per_s", 1), "of limit": ("limit_ratio", 1)}),
+    "api": ("calls", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "max": ("max_ns", 1e3), "errors": ("error_count", 1)}),
+    "sync": ("syncs", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "nothing left": ("short_count", 1)}),
+    "graphs": ("graphs", {"total, ms": ("total_ns", 1e6), "share": ("total_ratio", 1)}),
+    "overlap": ("devices", {"busy, ms": ("busy_ns", 1e6), "idle, ms": ("idle_ns", 1e6), "copies": ("copy_ns", 1e6),
+                            "several streams": ("several_streams_ns", 1e6)}),
+    "files": ("files", {"reads": ("count", 1), "size, MiB": ("total_bytes", 1 << 20), "total, ms": ("total_ns", 1e6), "MB/s": ("mb_per_s", 1)}),
+}
+
+
+@needs_page
+@pytest.mark.parametrize("source", [H200 / "language_model", TRACES / "graphs.gpt", TRACES / "gpu.gpt", TRACES / "files.gpt", KINETO],
+                         ids=lambda path: path.name)
+def test_pages_of_one_pass_show_the_figures_of_stats(tmp_path, source):
+    """Every row and every figure of the tables, by each key that the page holds."""
+    page = write_report(source, tmp_path)
+    expected = {}
+    for name in manifest(page)["passes"]:
+        key, _, by = name.partition(":")
+        if key in TABLES:
+            rows = stats(key, source, *(("--by", by) if by else ()), cwd=tmp_path)[TABLES[key][0]]
+            if rows:
+                expected[key + (f"?by={by}" if by else "")] = rows
+    empty = [key for key in TABLES if key not in expected]
+    seen = probe(page, tmp_path, *[f"csv:{name}" for name in expected], *[f"text:{name}" for name in empty])
+    assert_quiet(seen)
+    assert expected
+    for name, rows in expected.items():
+        shown = rows_of(seen["csv"][name])
+        assert len(shown) == len(rows), name
+        for title, (field, scale) in TABLES[name.partition("?")[0]][1].items():
+            if title not in shown[0]:  # nothing of it was measured: the column is not shown
+                assert all(row[field] is None for row in rows), (name, title)
+                continue
+            figures = sorted(float(row[title] or -1) for row in shown)
+            assert figures == pytest.approx(sorted(-1 if row[field] is None else row[field] / scale for row in rows)), (name, title)
+    for key in empty:
+        assert re.search("No .* recorded|No CUDA graphs were launched", seen["text"][key]), key
+
+
+@needs_page
+def test_key_figures_of_copies_calls_and_waits(tmp_path):
+    bundle = H200 / "language_model"
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "text:memcpy", "text:api", "text:sync", "text:overlap", "text:graphs", "text:files")
+    assert_quiet(seen)
+    text = seen["text"]
+    memcpy, api, sync = (stats(name, bundle, cwd=tmp_path) for name in ("memcpy", "api", "sync"))
+    for figure in (duration(memcpy["total_ns"]), duration(memcpy["exposed_ns"]), f"{memcpy['total_bytes'] / memcpy['total_ns']:.2f}\u202fGB/s"):
+        assert figure in text["memcpy"]
+    pageable = [row for row in memcpy["copies"] if row["name"] in ("HtoD", "DtoH")]
+    of_host = sum(row["total_bytes"] for row in pageable)
+    slow = sum(row["total_bytes"] for row in pageable if "pageable" in (row["source"], row["destination"]))
+    assert f"{100 * slow / of_host:.1f}\u202f%" in text["memcpy"]
+    for figure in (f"{api['count']:,}", duration(api["total_ns"]), duration(max(call["max_ns"] for call in api["calls"]))):
+        assert figure in text["api"]
+    for figure in (duration(sync["host_ns"]), duration(sync["host_max_ns"])):
+        assert figure in text["sync"]
+    device = stats("overlap", bundle, cwd=tmp_path)["devices"][0]
+    for figure in (duration(device["busy_ns"]), duration(device["exposed_copy_ns"]), duration(device["window_ns"])):
+        assert figure in text["overlap"]
+    # No graph was launched, which a recording without an option says; reads of files need an option.
+    assert "launched none" in text["graphs"] and "gpuprof run" not in text["graphs"]
+    assert "--trace files" in text["files"]
+
+
+@needs_page
+def test_memory_at_the_peak(tmp_path):
+    """The bar and the figures of tensors are those of the heap's result."""
+    bundle = H200 / "language_model"
+    heap = stats("heap", bundle, cwd=tmp_path)
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "text:memory")
+    assert_quiet(seen)
+    tensor = max(heap["tensors"], key=lambda each: each["peak_bytes"])
+    assert f"Tensors on {tensor['name']}" in seen["text"]["memory"]
+    assert f"{tensor['reserved_peak_bytes'] / (1 << 30):.2f}\u202fGiB" in seen["text"]["memory"]
+    largest = max((op for op in heap["tensor_ops"] if op["device"] == tensor["name"]), key=lambda op: op["peak_bytes"])
+    assert largest["name"].removeprefix("aten::") in seen["text"]["memory"]
+
+
+@needs_page
+def test_a_table_of_many_rows_holds_those_in_view(tmp_path):
+    bundle = H200 / "language_model"
+    last = len(stats("heap", bundle, cwd=tmp_path)["stacks"]) - 1
+    assert last > 1000
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "rows:memory")
+    assert_quiet(seen)
+    assert [step["row"] for step in seen["rows"]["memory"]] == [last, last - 20, 0, 20, 21]
+    assert all(step["isSeen"] and step["held"] < 60 for step in seen["rows"]["memory"])
+
+
+@needs_page
+def test_calls_of_python_in_the_order_of_time(tmp_path):
+    """The flame graph by time is of the events: it zooms by keys, and leads to the timeline."""
+    page = write_report(KINETO, tmp_path)
+    seen = probe(page, tmp_path, "text:stacks?by=python", "press:By time", "wait:in the order of time", "press:real.py(68): step, 3.29 ms",
+                 "wait:3.29 ms from", "read:zoomed", "inspect:by time", "press:All calls", "read:all", "follow:Timeline")
+    assert_quiet(seen)
+    assert "All calls" in seen["text"]["zoomed"] and "All calls" not in seen["text"]["all"]
+    assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
+
+
 @needs_page
 def test_a_recording_of_a_program(tmp_path):
     """A bundle recorded here: no GPU, so its pages say what was not recorded."""
@@ -122,6 +226,27 @@ def test_a_recording_of_a_program(tmp_path):
 
 
 @needs_page
+def test_reads_of_files(tmp_path):
+    """Which files a program read, by file; its largest is on top."""
+    (tmp_path / "large.bin").write_bytes(bytes(3 << 20))
+    program = "for name in ('large.bin', 'program.py'):\n    with open(name, 'rb') as file:\n        while file.read(1 << 16): pass\n"
+    (tmp_path / "program.py").write_text(program)
+    bundle = tmp_path / "run1"
+    ran = subprocess.run([GPUPROF, "run", "-o", bundle, "--trace", "files", "--", sys.executable, "program.py"],
+                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    page = write_report(bundle, tmp_path)
+    seen = probe(page, tmp_path, "csv:files", "text:files")
+    assert_quiet(seen)
+    result = stats("files", bundle, cwd=tmp_path)
+    rows = rows_of(seen["csv"]["files"])
+    assert len(rows) == len(result["files"])
+    read = [row for row in rows if row["File"].endswith("large.bin")]
+    assert len(read) == 1 and float(read[0]["size, MiB"]) == 3
+    assert f"of {result['file_count']} files" in seen["text"]["files"]
+
+
+@needs_page
 def test_pages_follow_a_range_of_the_timeline(tmp_path):
     """The rows of a range come from the events in the page, cut at its edges: parts add up to the whole."""
     bundle = H200 / "images"
@@ -131,14 +256,17 @@ def test_pages_follow_a_range_of_the_timeline(tmp_path):
     kernels = stats("kernels", bundle, cwd=tmp_path)["kernels"]
     longest = max(kernels, key=lambda row: row["total_ns"])
     middle = begin + (end - begin) * 9 // 10
-    sums = []
+    sums, calls = [], []
     for part in ((begin, end), (begin, middle), (middle, end)):
-        seen = probe(page, tmp_path, "narrow:%d,%d" % part, "csv:kernels", "text:steps", "whole", "text:kernels")
+        seen = probe(page, tmp_path, "narrow:%d,%d" % part, "csv:kernels", "csv:api", "text:files", "text:steps", "whole", "text:kernels")
         assert_quiet(seen)
         assert "This page is of the whole run" in seen["text"]["steps"]
         assert f"{sum(row['count'] for row in kernels):,} launches" in seen["text"]["kernels"]
+        assert "Nothing of this kind" in seen["text"]["files"]
         sums.append({row["Name"]: float(row["total, ms"]) for row in rows_of(seen["csv"]["kernels"])})
+        calls.append(sum(float(row["total, ms"]) for row in rows_of(seen["csv"]["api"])))
     whole, before, after = sums
+    assert calls[0] == pytest.approx(stats("api", bundle, cwd=tmp_path)["total_ns"] / 1e6) == pytest.approx(calls[1] + calls[2])
     assert before and after
     for name, total in whole.items():
         assert before.get(name, 0) + after.get(name, 0) == pytest.approx(total, abs=1e-6), name

@@ -112,7 +112,8 @@ export function OfTheWholeRun() {
   return (
     <div class="page" style={{ paddingBottom: 0 }}>
       <Remark>
-        This page is of the whole run. Kernels, operations, ranges and locks follow the range.
+        This page is of the whole run. Kernels, operations, CUDA calls, ranges, locks and file reads
+        follow the range.
       </Remark>
     </div>
   );

@@ -1,26 +1,35 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pages in the order of the rail. The first nine have the keys 1 to 9.
+// The pages in the order of the rail. The first nine have the keys 1 to 9. The first is also shown if no
+// page is asked for.
 
 import type { ComponentType } from "preact";
 import { bytes, count, duration } from "../base/format";
-import type { Overview as OverviewResult } from "../data/results";
-import type { Source } from "../data/source";
+import type { Overview as OverviewResult, PassName, Result, ResultOf } from "../data/results";
+import type { Manifest, Source } from "../data/source";
+import { Api } from "../pages/api";
+import { Captures } from "../pages/captures";
 import { Counters } from "../pages/counters";
 import { CriticalPath } from "../pages/critical_path";
+import { Diff } from "../pages/diff";
+import { Files } from "../pages/files";
+import { Graphs } from "../pages/graphs";
 import { Health } from "../pages/health";
 import { Idle } from "../pages/idle";
 import { Kernels } from "../pages/kernels";
 import { Locks } from "../pages/locks";
+import { Memcpy } from "../pages/memcpy";
 import { Memory } from "../pages/memory";
 import { Ops } from "../pages/ops";
+import { Overlap } from "../pages/overlap";
 import { Overview } from "../pages/overview";
 import { Processes } from "../pages/processes";
 import { Ranges } from "../pages/ranges";
 import { Stacks } from "../pages/stacks";
 import { Steps } from "../pages/steps";
 import { Streams } from "../pages/streams";
+import { Sync } from "../pages/sync";
 import { Threads } from "../pages/threads";
 import type { TrackKind } from "../trace/api";
 import { load } from "./state";
@@ -34,6 +43,8 @@ export interface Page {
   /** The stem of its pass, and its place in the hash. */
   readonly id: string;
   readonly title: string;
+  /** The title in the rail, if the whole one is too long for it. */
+  readonly short?: string;
   readonly group: "" | "GPU" | "Host" | "Recording";
   readonly component: ComponentType<PageProps>;
   /** The page itself follows its place in the hash; others begin anew at a link. */
@@ -72,27 +83,24 @@ const peakMemory = () =>
     return most === 0 ? null : bytes(most);
   });
 
-async function noCounters(): Promise<string | null> {
-  const loaded = await load("counters");
-  return loaded.state === "ready" ? counted(loaded.value.counters.length) : null;
+/** Returns what a badge says of a result; nothing if the result is not there. */
+function fromResult<Name extends PassName>(
+  name: Name,
+  read: (result: ResultOf<Name>) => string | null,
+): () => Promise<string | null> {
+  return async () => {
+    const loaded = await load(name);
+    return loaded.state === "ready" ? read(loaded.value) : null;
+  };
 }
 
-async function rangeCount(): Promise<string | null> {
-  const loaded = await load("ranges");
-  return loaded.state === "ready" ? counted(loaded.value.ranges.length) : null;
+/** Returns a count; "none" if it was recorded and there was nothing. */
+function countedOrNone(result: Result & { count: number }, recordedBy: string): string | null {
+  const isSkipped = result.meta.skipped.some((each) => each.name === recordedBy);
+  return result.count > 0 ? count(result.count) : isSkipped ? null : "none";
 }
 
-async function waitCount(): Promise<string | null> {
-  const loaded = await load("locks");
-  return loaded.state === "ready" ? counted(loaded.value.locks.length) : null;
-}
-
-async function threadCount(): Promise<string | null> {
-  const loaded = await load("threads");
-  return loaded.state === "ready" ? counted(loaded.value.threads.length) : null;
-}
-
-export const PAGES: readonly Page[] = [
+const PAGES: readonly Page[] = [
   { id: "overview", title: "Overview", group: "", component: Overview },
   { id: "timeline", title: "Timeline", group: "", component: TimelinePage, followsHash: true },
   {
@@ -129,15 +137,72 @@ export const PAGES: readonly Page[] = [
     badge: noGpu,
   },
   { id: "streams", title: "Streams", group: "GPU", component: Streams, badge: noGpu },
-  { id: "counters", title: "Counters", group: "GPU", component: Counters, badge: noCounters },
-  { id: "threads", title: "Threads", group: "Host", component: Threads, badge: threadCount },
+  {
+    id: "overlap",
+    title: "Overlap",
+    group: "GPU",
+    component: Overlap,
+    badge: fromResult("overlap", ({ devices }) => (devices.length === 0 ? null : "")),
+  },
+  {
+    id: "memcpy",
+    title: "Copies",
+    group: "GPU",
+    component: Memcpy,
+    badge: fromResult("memcpy", (result) => counted(result.count)),
+  },
+  {
+    id: "graphs",
+    title: "CUDA graphs",
+    group: "GPU",
+    component: Graphs,
+    badge: fromResult("graphs", (result) => countedOrNone(result, "cuda")),
+  },
+  {
+    id: "counters",
+    title: "Counters",
+    group: "GPU",
+    component: Counters,
+    badge: fromResult("counters", (result) => counted(result.counters.length)),
+  },
+  {
+    id: "api",
+    title: "CUDA calls",
+    group: "Host",
+    component: Api,
+    narrows: { kind: "api", noun: ["call", "calls"] },
+    badge: fromResult("api", (result) => counted(result.count)),
+  },
+  {
+    id: "sync",
+    title: "Waits for the GPU",
+    short: "GPU waits",
+    group: "Host",
+    component: Sync,
+    badge: fromResult("sync", (result) => counted(result.count)),
+  },
+  {
+    id: "threads",
+    title: "Threads",
+    group: "Host",
+    component: Threads,
+    badge: fromResult("threads", (result) => counted(result.threads.length)),
+  },
   {
     id: "locks",
     title: "Locks",
     group: "Host",
     component: Locks,
     narrows: { kind: "wait", noun: ["wait", "waits"] },
-    badge: waitCount,
+    badge: fromResult("locks", (result) => counted(result.locks.length)),
+  },
+  {
+    id: "files",
+    title: "File reads",
+    group: "Host",
+    component: Files,
+    narrows: { kind: "file_read", noun: ["file", "files"] },
+    badge: fromResult("files", (result) => countedOrNone(result, "files")),
   },
   {
     id: "ranges",
@@ -145,7 +210,7 @@ export const PAGES: readonly Page[] = [
     group: "Host",
     component: Ranges,
     narrows: { kind: "range", noun: ["range", "ranges"] },
-    badge: rangeCount,
+    badge: fromResult("ranges", (result) => counted(result.ranges.length)),
   },
   {
     id: "processes",
@@ -156,3 +221,13 @@ export const PAGES: readonly Page[] = [
   },
   { id: "health", title: "Capture health", group: "Recording", component: Health },
 ];
+
+const DIFF: Page = { id: "diff", title: "Compare", group: "", component: Diff };
+const CAPTURES: Page = { id: "captures", title: "Captures", group: "", component: Captures };
+
+/** Returns the pages of a source: of a recording, of a comparison, or the list of captures. */
+export function pagesOf({ captures, passes }: Manifest): readonly Page[] {
+  if (captures === true) return [CAPTURES];
+  if (!passes.includes("diff")) return PAGES;
+  return passes.includes("overview") ? [...PAGES, DIFF] : [DIFF];
+}

@@ -3,7 +3,7 @@
 
 // The frame around every page: rail, top bar, keys.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, duration, percent } from "../base/format";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
@@ -12,7 +12,7 @@ import { Segments } from "../parts/segments";
 import { Remark } from "../parts/states";
 import { Narrowed, OfTheWholeRun } from "./narrowed";
 import { scope } from "./open_trace";
-import { PAGES, type Page } from "./pages";
+import { type Page, pagesOf } from "./pages";
 import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { useResult } from "./use_result";
 
@@ -43,7 +43,10 @@ function nextTheme(now: Theme): Theme {
 export function Shell({ source }: { source: Source }) {
   const [areKeysOpen, setKeysOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const page = PAGES.find((each) => each.id === route.value.page) ?? null;
+  const pages = useMemo(() => pagesOf(source.manifest), [source]);
+  const page =
+    pages.find((each) => each.id === route.value.page) ??
+    (route.value.page === "overview" ? pages[0] : undefined);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -55,7 +58,7 @@ export function Shell({ source }: { source: Source }) {
         return;
       }
       if (isTyping(event.target)) return;
-      const wanted = /^[1-9]$/.test(event.key) ? PAGES[Number(event.key) - 1] : undefined;
+      const wanted = /^[1-9]$/.test(event.key) ? pages[Number(event.key) - 1] : undefined;
       if (wanted !== undefined) {
         location.hash = hashOf(wanted.id);
         main.current?.focus();
@@ -86,7 +89,7 @@ export function Shell({ source }: { source: Source }) {
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      <Rail current={id ?? ""} />
+      <Rail pages={pages} current={id ?? ""} />
       <TopBar source={source} onKeys={() => setKeysOpen(!areKeysOpen)} areKeysOpen={areKeysOpen} />
       <main id="main" tabIndex={-1} ref={main}>
         {source.manifest.left_out !== undefined && id === "timeline" && (
@@ -94,7 +97,11 @@ export function Shell({ source }: { source: Source }) {
             <Remark>{source.manifest.left_out}</Remark>
           </div>
         )}
-        {page === null ? <NoPage id={route.value.page} /> : <Shown page={page} source={source} />}
+        {page === undefined ? (
+          <NoPage id={route.value.page} />
+        ) : (
+          <Shown page={page} source={source} />
+        )}
       </main>
       {areKeysOpen && (
         <div class="keys" role="status">
@@ -138,7 +145,7 @@ function NoPage({ id }: { id: string }) {
   );
 }
 
-function Rail({ current }: { current: string }) {
+function Rail(props: { pages: readonly Page[]; current: string }) {
   return (
     <aside class="rail">
       <div class="brand">
@@ -149,7 +156,7 @@ function Rail({ current }: { current: string }) {
       </div>
       <nav aria-label="Pages">
         {GROUPS.map((group) => {
-          const pages = PAGES.filter((page) => page.group === group);
+          const pages = props.pages.filter((page) => page.group === group);
           if (pages.length === 0) return null;
           return (
             <div key={group}>
@@ -157,7 +164,7 @@ function Rail({ current }: { current: string }) {
               <ul>
                 {pages.map((page) => (
                   <li key={page.id}>
-                    <RailLink page={page} isCurrent={page.id === current} />
+                    <RailLink page={page} isCurrent={page.id === props.current} />
                   </li>
                 ))}
               </ul>
@@ -181,7 +188,7 @@ function RailLink({ page, isCurrent }: { page: Page; isCurrent: boolean }) {
       class={badge === null ? "none" : undefined}
       aria-current={isCurrent ? "page" : undefined}
     >
-      {page.title}
+      {page.short ?? page.title}
       {badge !== "" && <span>{badge ?? "not recorded"}</span>}
     </a>
   );
@@ -215,11 +222,19 @@ function Losses() {
   );
 }
 
+/** Returns whether an address leads to a folder above the page, and nowhere else. */
+function isAbove(address: string | undefined): address is string {
+  return address !== undefined && /^(\.\.\/)+$/.test(address);
+}
+
 function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolean }) {
   const overview = useResult("overview");
   const meta = overview.state === "ready" ? overview.value.meta : null;
   return (
     <header class="top">
+      {isAbove(props.source.manifest.folder) && (
+        <a href={props.source.manifest.folder}>All captures</a>
+      )}
       <span class="title" title={props.source.manifest.title}>
         {props.source.manifest.title}
       </span>

@@ -5,7 +5,7 @@
 // A result is decoded when the first part asks for it, and kept.
 
 import { signal } from "@preact/signals";
-import type { PassName, Results } from "../data/results";
+import type { PassName, ResultOf } from "../data/results";
 import { NoResult, type Source } from "../data/source";
 
 export interface Route {
@@ -98,13 +98,13 @@ export type Loaded<T> =
 const kept = new Map<string, Promise<Loaded<unknown>>>();
 
 /** Returns the result of a pass, or why there is none. */
-export function load<P extends PassName>(pass: P): Promise<Loaded<Results[P]>> {
+export function load<P extends PassName>(pass: P): Promise<Loaded<ResultOf<P>>> {
   let answer = kept.get(pass);
   if (answer === undefined) {
     answer = ask(pass);
     kept.set(pass, answer);
   }
-  return answer as Promise<Loaded<Results[P]>>;
+  return answer as Promise<Loaded<ResultOf<P>>>;
 }
 
 async function ask(pass: string): Promise<Loaded<unknown>> {
@@ -112,7 +112,8 @@ async function ask(pass: string): Promise<Loaded<unknown>> {
   const failure = from?.manifest.failed.find((each) => each.pass === pass);
   if (failure !== undefined) return { state: "absent", reason: failure.reason };
   try {
-    const value = from === null ? null : await from.result(pass);
+    const isHeld = from?.manifest.passes.includes(pass) === true;
+    const value = isHeld ? await from.result(pass) : null;
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {

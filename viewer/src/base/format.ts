@@ -65,6 +65,21 @@ export function percent(ratio: number | null | undefined): string {
   return `${(ratio * 100).toFixed(1)}${SPACE}%`;
 }
 
+/** Returns a number with its sign: a change is not a size. */
+export function signed(value: number | null | undefined, write: (size: number) => string): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  return `${value > 0 ? "+" : value < 0 ? "−" : ""}${write(Math.abs(value))}`;
+}
+
+/** Returns a speed in powers of 1000, as the passes do: 8.13 GB/s, 742 MB/s. */
+export function speed(size: number | null, ns: number): string {
+  if (size === null || ns === 0) return NOT_MEASURED;
+  const perSecond = (size / ns) * 1e9;
+  if (perSecond >= 999.5e6) return `${significant(perSecond / 1e9)}${SPACE}GB/s`;
+  if (perSecond >= 999.5e3) return `${significant(perSecond / 1e6)}${SPACE}MB/s`;
+  return `${significant(perSecond / 1e3)}${SPACE}kB/s`;
+}
+
 /** Returns a number of a column: fixed decimals, "0" for zero, "<0.01" below the last digit. */
 export function fixed(value: number | null | undefined, decimals: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;

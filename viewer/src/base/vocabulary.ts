@@ -136,6 +136,31 @@ export function kernelClass(shortName: string): string {
   return "other";
 }
 
+/** What calls of CUDA are for, in the order of a bar. */
+export const CALL_KINDS: Readonly<Record<string, Word>> = {
+  launch: { name: "Launches", look: "d_forward" },
+  copy: { name: "Copies", look: "d_copy" },
+  wait: { name: "Waits", look: "d_lock" },
+  memory: { name: "Memory", look: "d_other" },
+  code: { name: "Loading code", look: "n3" },
+  other: { name: "Other calls", look: "n2" },
+};
+
+const CALL_WORDS: readonly (readonly [string, RegExp])[] = [
+  ["wait", /Synchronize$|WaitEvent|WaitExternal/],
+  ["launch", /Launch/],
+  ["copy", /Mem(cpy|set|Prefetch)/],
+  ["code", /Module|Library|Link|FuncGet|FuncSet|KernelGet|KernelSet|GetFunction|Occupancy/],
+  ["memory", /Malloc|Free|Mem[A-Z]|HostAlloc|HostRegister|Array/],
+];
+
+/** Returns what a call of CUDA is for: a key of CALL_KINDS. It is read from the name. */
+export function callKind(name: string): string {
+  const plain = name.replace(/_(ptsz|ptds|v\d+)+$/, "");
+  for (const [kind, words] of CALL_WORDS) if (words.test(plain)) return kind;
+  return "other";
+}
+
 export function wordOf(words: Readonly<Record<string, Word>>, key: string): Word {
   return words[key] ?? { name: key.replaceAll("_", " "), look: "d_other" };
 }

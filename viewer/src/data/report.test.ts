@@ -95,8 +95,8 @@ describe("openReport", () => {
   });
 
   it("reads packed results, plain ones and none", async () => {
-    // The frame is that of `echo '{"count":3}' | zstd`.
-    const packed = "KLUv/QRYYQAAeyJjb3VudCI6M30KV7kteQ==";
+    // The frame is that of `echo '{"count":3}' | zstd --stream-size=12`.
+    const packed = "KLUv/SQMYQAAeyJjb3VudCI6M30KV7kteQ==";
     const source = openReport(
       page(MANIFEST, [
         { kind: "result", "data-pass": "ops", "data-encoding": "zstd+base64", text: packed },

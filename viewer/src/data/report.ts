@@ -4,8 +4,11 @@
 // The source inside a report: blocks of text in the page, decoded when they are asked for. The page
 // holds a few large text nodes, so a block that is never asked for costs no decoding.
 
-import { decompress } from "fzstd";
+import { decompressText } from "../trace/zstd";
 import { checkPart, type Manifest, type Part, type Source, type TraceFile } from "./source";
+
+/** Bytes of a result: more than a browser makes objects of. */
+const MOST_TEXT = 1 << 30;
 
 /** Decodes base64. Throws on a digit that base64 does not have. */
 export function fromBase64(text: string): Uint8Array {
@@ -115,7 +118,7 @@ export function openReport(page: Document): Source | null {
       if (element === undefined) return null;
       const text = element.textContent ?? "";
       const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
-      return JSON.parse(isPacked ? new TextDecoder().decode(decompress(fromBase64(text))) : text);
+      return JSON.parse(isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text);
     },
   };
 }

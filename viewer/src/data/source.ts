@@ -58,6 +58,10 @@ export interface Manifest {
   /** The page comes from a server, which has the results and these files. */
   readonly http?: true;
   readonly files?: readonly { readonly name: string; readonly size: number }[];
+  /** The page is the list of a folder's captures: it has no results of its own. */
+  readonly captures?: true;
+  /** Where the list of captures is, relative to this page: "../../". */
+  readonly folder?: string;
 }
 
 /** Why there is no result, in a sentence for people. */

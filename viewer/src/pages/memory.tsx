@@ -6,9 +6,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
-import { bytes, count, duration, percent, plural, position } from "../base/format";
+import { bytes, count, duration, percent, position } from "../base/format";
 import { opName } from "../base/names";
 import type { DeviceMemory, Heap, HeapProcess, HeapStack } from "../data/results";
+import { merged, type Part, WallBar } from "../parts/bars";
 import {
   barColumn,
   type Column,
@@ -19,7 +20,7 @@ import {
   percentColumn,
   textColumn,
 } from "../parts/columns";
-import { Figures } from "../parts/figures";
+import { type Figure, Figures } from "../parts/figures";
 import { MemoryChart } from "../parts/memory_chart";
 import { Segments } from "../parts/segments";
 import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
@@ -102,6 +103,54 @@ function heapFigures(process: HeapProcess) {
   ];
 }
 
+type Tensors = Heap["tensors"][number];
+
+function tensorFigures(tensor: Tensors, capacity: number | null): Figure[] {
+  const { peak_bytes, reserved_peak_bytes: reserved } = tensor;
+  const figures: Figure[] = [
+    { label: "Tensor peak", value: bytes(peak_bytes), below: "exact" },
+    { label: "Still live", value: bytes(tensor.end_bytes), below: "at the end" },
+    { label: "Allocated", value: bytes(tensor.allocated_bytes), below: "in the whole capture" },
+    { label: "Allocations", value: count(tensor.count), below: "of tensors" },
+    {
+      label: "Short-lived",
+      value: percent(tensor.count === 0 ? null : tensor.short_lived_count / tensor.count),
+      below: "of allocations live less than 10 ms",
+    },
+  ];
+  if (reserved !== null && reserved > 0) {
+    const unused = Math.max(0, reserved - peak_bytes);
+    figures.splice(
+      1,
+      0,
+      { label: "Reserved", value: bytes(reserved), below: "at most, by the allocator" },
+      { label: "Unused", value: bytes(unused), below: `${percent(unused / reserved)} of reserved` },
+    );
+  }
+  if (capacity !== null && capacity > 0) {
+    figures.push({
+      label: "Of the device",
+      value: percent(Math.max(peak_bytes, reserved ?? 0) / capacity),
+      below: `of ${bytes(capacity)}`,
+    });
+  }
+  return figures;
+}
+
+/** Parts of a bar: the largest have names, the others are one part. */
+const NAMED_PARTS = 7;
+
+/** Returns what lived at a peak, the largest first. With the bar's rest it sums up to the peak. */
+export function peakParts(rows: readonly { name: string; peak_bytes: number }[]): Part[] {
+  const parts = merged(
+    rows.map((row) => ({ name: opName(row.name), value: row.peak_bytes, look: "bar" })),
+  )
+    .filter((part) => part.value > 0)
+    .sort((a, b) => b.value - a.value);
+  const others = parts.slice(NAMED_PARTS).reduce((sum, part) => sum + part.value, 0);
+  return [...parts.slice(0, NAMED_PARTS), { name: "Others", value: others, look: "d_other" }];
+}
+
 function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
   const processes = useMemo(
     () =>
@@ -158,7 +207,17 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
   );
 }
 
-function TensorPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
+/** Returns the capacity of a device by the name that frameworks give it; null: not known. */
+function capacityOf(tensor: Tensors, memory: DeviceMemory | null): number | null {
+  const device = /^cuda:(\d+)$/.exec(tensor.name)?.[1];
+  const found = memory?.devices.find(
+    (each) => each.pid === tensor.pid && String(each.device) === device,
+  );
+  return found?.capacity_bytes ?? null;
+}
+
+function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: number }) {
+  const { heap, end_ns } = props;
   const tensors = useMemo(
     () =>
       heap.tensors
@@ -181,9 +240,7 @@ function TensorPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
         <h2>
           Tensors on {tensor.name}
           <small>
-            peak {bytes(tensor.peak_bytes)}
-            {reserved !== null && reserved > 0 && `, ${bytes(reserved)} reserved`};{" "}
-            {plural(tensor.count, "allocation", "allocations")}, exact
+            allocated by operations, exact; peak at {position(tensor.peak_time_ns, end_ns)}
           </small>
         </h2>
         {tensors.length > 1 && (
@@ -203,12 +260,20 @@ function TensorPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
           there before the capture.
         </Remark>
       )}
-      <MemoryChart
-        name={`Tensors on ${tensor.name}`}
-        points={points}
-        peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
-        end_ns={end_ns}
-      />
+      <Figures figures={tensorFigures(tensor, capacityOf(tensor, props.memory))} />
+      <div style={{ marginTop: "12px" }}>
+        <MemoryChart
+          name={`Tensors on ${tensor.name}`}
+          points={points}
+          peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
+          end_ns={end_ns}
+          reserved_bytes={reserved}
+        />
+      </div>
+      <h2 style={{ marginTop: "12px" }}>
+        At the peak<small>{bytes(tensor.peak_bytes)} by the operation that allocated it</small>
+      </h2>
+      <WallBar parts={peakParts(ops)} whole={tensor.peak_bytes} rest="No operation" write={bytes} />
       <Table
         rows={ops}
         columns={columns}
@@ -276,7 +341,13 @@ export function Memory() {
         </Remark>
       )}
       {heap.state === "ready" && <HeapPart heap={heap.value} end_ns={end_ns} />}
-      {heap.state === "ready" && <TensorPart heap={heap.value} end_ns={end_ns} />}
+      {heap.state === "ready" && (
+        <TensorPart
+          heap={heap.value}
+          memory={device.state === "ready" ? device.value : null}
+          end_ns={end_ns}
+        />
+      )}
       {device.state === "ready" && <DevicePart memory={device.value} />}
       <p class="quiet small" style={{ marginTop: "12px" }}>
         The window has {duration(end_ns)}.

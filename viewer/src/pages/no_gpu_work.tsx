@@ -7,7 +7,7 @@ import type { Loaded } from "../app/state";
 import type { Result } from "../data/results";
 import { NotRecorded, whyNot } from "../parts/states";
 
-export function NoGpuWork(props: { loaded: Loaded<Result>; would: string }) {
+export function NoGpuWork(props: { loaded: Loaded<Result>; would: string; title?: string }) {
   const { loaded } = props;
   const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
   const { why, option } = whyNot(skipped, ["cuda"], {
@@ -18,6 +18,11 @@ export function NoGpuWork(props: { loaded: Loaded<Result>; would: string }) {
     option: "",
   });
   return (
-    <NotRecorded title="No GPU work was recorded" why={why} option={option} would={props.would} />
+    <NotRecorded
+      title={props.title ?? "No GPU work was recorded"}
+      why={why}
+      option={option}
+      would={props.would}
+    />
   );
 }

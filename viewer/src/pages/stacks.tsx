@@ -4,16 +4,20 @@
 // Flame graphs: call stacks weighted by GPU time, Python time, waits or memory.
 
 import { useMemo, useState } from "preact/hooks";
+import { useTrace } from "../app/open_trace";
+import type { PageProps } from "../app/pages";
 import { hashOf, replaceParams, route } from "../app/state";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
 import type { Stacks as StacksResult } from "../data/results";
+import type { Source } from "../data/source";
 import { Flame, placeOfFrame } from "../parts/flame";
 import { buildFlame, type FlameNode, frameKind, sumOfHits } from "../parts/flame_tree";
 import { Segments } from "../parts/segments";
 import { Loading, whyNot } from "../parts/states";
 import { makeFilter } from "../parts/table_data";
+import { TimeFlame } from "../parts/time_flame";
 
 type Weight =
   | "stacks:kernel"
@@ -103,8 +107,68 @@ function Detail(props: { node: FlameNode; root: FlameNode; write: (value: number
   );
 }
 
-function Graph({ result, isKernel }: { result: StacksResult; isKernel: boolean }) {
-  const [isInverted, setInverted] = useState(false);
+type Order = "root" | "leaf" | "time";
+
+const ORDERS: readonly (readonly [Order, string])[] = [
+  ["root", "From the root"],
+  ["leaf", "From the leaf"],
+];
+const BY_TIME: readonly [Order, string] = ["time", "By time"];
+
+/** The calls of one thread in the order of time: they come from the events themselves. */
+function ByTime(props: { source: Source; fits: ((name: string) => boolean) | null }) {
+  const now = useTrace(props.source);
+  const tracks = useMemo(
+    () =>
+      now.state === "open"
+        ? now.trace.info.tracks
+            .filter((track) => track.kind === "python")
+            .sort((a, b) => b.rows - a.rows)
+        : [],
+    [now],
+  );
+  const [chosen, setChosen] = useState<string | null>(null);
+  if (now.state === "loading") return <Loading what="the events of the recording" />;
+  if (now.state === "failed")
+    return <p class="page quiet">The events cannot be read: {now.why}.</p>;
+  const track = tracks.find((each) => String(each.id) === chosen) ?? tracks[0];
+  if (track === undefined) return <p class="page quiet">No thread has calls of Python here.</p>;
+  return (
+    <>
+      {tracks.length > 1 && (
+        <div style={{ padding: "8px 24px 0" }}>
+          <label>
+            Thread{" "}
+            <select
+              class="input"
+              value={String(track.id)}
+              onChange={(event) => setChosen(event.currentTarget.value)}
+            >
+              {tracks.map((each) => (
+                <option key={each.id} value={String(each.id)}>
+                  {now.trace.info.processes[each.process]?.pid} {each.name.slice(0, 80)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <TimeFlame key={track.id} trace={now.trace} track={track.id} fits={props.fits} />
+    </>
+  );
+}
+
+interface GraphProps {
+  readonly source: Source;
+  readonly result: StacksResult;
+  readonly by: Weight;
+}
+
+function Graph({ source, result, by }: GraphProps) {
+  const isKernel = by === "stacks:kernel";
+  const [order, setOrder] = useState<Order>("root");
+  const isInverted = order === "leaf";
+  const isByTime = order === "time";
   const [isFolded, setFolded] = useState(true);
   const [find, setFind] = useState(route.value.params.get("q") ?? "");
   const root = useMemo(() => buildFlame(result, isInverted), [result, isInverted]);
@@ -117,8 +181,8 @@ function Graph({ result, isKernel }: { result: StacksResult; isKernel: boolean }
   const shown = zoomed ?? root;
   const path: FlameNode[] = [];
   for (let node: FlameNode | null = shown; node !== null; node = node.parent) path.unshift(node);
-  const turn = (next: boolean) => {
-    setInverted(next);
+  const turn = (next: Order) => {
+    setOrder(next);
     setZoomed(null);
     setPicked(null);
   };
@@ -127,21 +191,20 @@ function Graph({ result, isKernel }: { result: StacksResult; isKernel: boolean }
       <div class="tool-bar">
         <Segments
           label="Order"
-          options={[
-            ["root", "From the root"],
-            ["leaf", "From the leaf"],
-          ]}
-          value={isInverted ? "leaf" : "root"}
-          onChange={(next) => turn(next === "leaf")}
+          options={by === "stacks:python" ? [...ORDERS, BY_TIME] : ORDERS}
+          value={order}
+          onChange={turn}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={isFolded}
-            onChange={(event) => setFolded(event.currentTarget.checked)}
-          />
-          Fold chains
-        </label>
+        {!isByTime && (
+          <label>
+            <input
+              type="checkbox"
+              checked={isFolded}
+              onChange={(event) => setFolded(event.currentTarget.checked)}
+            />
+            Fold chains
+          </label>
+        )}
         <input
           class="input"
           type="search"
@@ -161,44 +224,50 @@ function Graph({ result, isKernel }: { result: StacksResult; isKernel: boolean }
             : `${write(hits)} in frames that match, ${percent(hits / Math.max(1, root.value))}`}
         </span>
       </div>
-      <div style={{ padding: "4px 24px" }} class="prose links">
-        {zoomed === null ? (
-          <span>
-            Click selects, double-click or <kbd>Enter</kbd> zooms, <kbd>Esc</kbd> goes back. Ordered
-            by width.
-          </span>
-        ) : (
-          path.slice(-6).map((node) => (
-            <button
-              key={node.depth}
-              type="button"
-              class="link"
-              onClick={() => setZoomed(node === root ? null : node)}
-            >
-              {node.name.slice(0, 60)}
-            </button>
-          ))
-        )}
-      </div>
-      <div style={{ padding: "0 24px", flex: 1, display: "flex", minHeight: 0 }}>
-        <Flame
-          root={root}
-          zoomed={shown}
-          onZoom={(node) => setZoomed(node === root ? null : node)}
-          picked={picked}
-          onPick={setPicked}
-          isFolded={isFolded}
-          fits={fits}
-          write={write}
-          look={(node) => lookOf(node, isKernel)}
-        />
-      </div>
-      {picked !== null && <Detail node={picked} root={root} write={write} />}
+      {isByTime ? (
+        <ByTime source={source} fits={fits} />
+      ) : (
+        <>
+          <div style={{ padding: "4px 24px" }} class="prose links">
+            {zoomed === null ? (
+              <span>
+                Click selects, double-click or <kbd>Enter</kbd> zooms, <kbd>Esc</kbd> goes back.
+                Ordered by width.
+              </span>
+            ) : (
+              path.slice(-6).map((node) => (
+                <button
+                  key={node.depth}
+                  type="button"
+                  class="link"
+                  onClick={() => setZoomed(node === root ? null : node)}
+                >
+                  {node.name.slice(0, 60)}
+                </button>
+              ))
+            )}
+          </div>
+          <div style={{ padding: "0 24px", flex: 1, display: "flex", minHeight: 0 }}>
+            <Flame
+              root={root}
+              zoomed={shown}
+              onZoom={(node) => setZoomed(node === root ? null : node)}
+              picked={picked}
+              onPick={setPicked}
+              isFolded={isFolded}
+              fits={fits}
+              write={write}
+              look={(node) => lookOf(node, isKernel)}
+            />
+          </div>
+          {picked !== null && <Detail node={picked} root={root} write={write} />}
+        </>
+      )}
     </>
   );
 }
 
-export function Stacks() {
+export function Stacks({ source }: PageProps) {
   const asked = WEIGHTS.find(([key]) => key === `stacks:${route.value.params.get("by")}`)?.[0];
   const first = useResult("stacks");
   const [chosen, setChosen] = useState<Weight | null>(asked ?? null);
@@ -228,7 +297,7 @@ export function Stacks() {
         />
       </div>
       {hasStacks ? (
-        <Graph key={by} result={loaded.value} isKernel={by === "stacks:kernel"} />
+        <Graph key={by} source={source} result={loaded.value} by={by} />
       ) : (
         <div class="empty">
           <h1>No stacks of this weight</h1>

@@ -20,6 +20,16 @@ export function Swatch({ look }: { look: Look }) {
   );
 }
 
+/** Returns the parts with those of one name summed: the names of a bar's parts differ. */
+export function merged(parts: readonly Part[]): Part[] {
+  const sums = new Map<string, Part>();
+  for (const part of parts) {
+    const value = part.value + (sums.get(part.name)?.value ?? 0);
+    sums.set(part.name, { ...part, value });
+  }
+  return [...sums.values()];
+}
+
 /** Parts narrower than this share of the bar have no label; the table beside the bar has them all. */
 const LABELLED = 0.055;
 

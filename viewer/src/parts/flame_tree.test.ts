@@ -7,7 +7,7 @@ import type { Frame, Stacks } from "../data/results";
 import { buildFlame, type FlameNode, frameKind, framesOf, layOut, sumOfHits } from "./flame_tree";
 
 function frame(name: string): Frame {
-  return { name, short_name: name, module: "", file: "", line: 0 };
+  return { name, short_name: name, module: "", offset: 0, file: "", line: 0, pc: 0 };
 }
 
 /** Stacks as names from the outermost frame on, with values. */

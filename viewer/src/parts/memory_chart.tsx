@@ -18,6 +18,29 @@ export interface MemoryChartProps {
   /** From the exact figures: points may miss it. */
   readonly peak: { readonly time_ns: number; readonly bytes: number };
   readonly end_ns: number;
+  /** The most that the allocator held, used or not. */
+  readonly reserved_bytes?: number | null;
+}
+
+/** Draws what the allocator held at most, as a dashed line above what was used. */
+function reservedLine(reserved: number, unit: number): uPlot.Plugin {
+  const draw = (plot: uPlot) => {
+    const { ctx, bbox } = plot;
+    const y = plot.valToPos(reserved / unit, "y", true);
+    ctx.save();
+    ctx.strokeStyle = color("text3");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.restore();
+    const left = bbox.left + 4 * devicePixelRatio;
+    const above = y - 9 * devicePixelRatio;
+    writeLabel(plot, `reserved, at most ${bytes(reserved)}`, left, above, "left", "text2");
+  };
+  return { hooks: { draw } };
 }
 
 function peakMark(props: MemoryChartProps, unit: number, timeUnit: number): uPlot.Plugin {
@@ -42,6 +65,7 @@ function peakMark(props: MemoryChartProps, unit: number, timeUnit: number): uPlo
 
 export function MemoryChart(props: MemoryChartProps) {
   const { points, peak, end_ns, name } = props;
+  const reserved = props.reserved_bytes ?? 0;
   const isShort = end_ns < 1e9;
   const timeUnit = isShort ? 1e6 : 1e9;
   const [unitName, unit] =
@@ -64,7 +88,7 @@ export function MemoryChart(props: MemoryChartProps) {
         y: {
           range: (_plot: uPlot, _least: number, most: number) => [
             0,
-            Math.max(most, peak.bytes / unit) * 1.1,
+            Math.max(most, peak.bytes / unit, reserved / unit) * 1.1,
           ],
         },
       },
@@ -89,9 +113,12 @@ export function MemoryChart(props: MemoryChartProps) {
           ...(stepped && { paths: stepped }),
         },
       ],
-      plugins: [peakMark(props, unit, timeUnit)],
+      plugins: [
+        ...(reserved > 0 ? [reservedLine(reserved, unit)] : []),
+        peakMark(props, unit, timeUnit),
+      ],
     } as Omit<uPlot.Options, "width" | "height">;
-  }, [data, peak.bytes, peak.time_ns]);
+  }, [data, peak.bytes, peak.time_ns, reserved]);
   const [spoken, setSpoken] = useState("");
   const onCursor = (index: number | null, x: number, y: number) => {
     const point = index === null ? undefined : points[index];

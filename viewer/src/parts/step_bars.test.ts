@@ -8,6 +8,7 @@ import { foldSteps, labelledPlaces, STACK, stackedMs } from "./step_bars";
 function step(number: number, forward_ns: number, input_ns: number): Step {
   return {
     pid: 1,
+    tid: 1,
     host: "",
     number,
     start_ns: 0,
@@ -20,6 +21,8 @@ function step(number: number, forward_ns: number, input_ns: number): Step {
     blocked_ns: 0,
     other_ns: 0,
     op_count: 0,
+    batch_count: 0,
+    capture: 0,
     warmup: false,
     outlier: false,
     outlier_category: "",

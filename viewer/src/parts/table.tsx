@@ -4,20 +4,12 @@
 // A table: sorted by its headers, filtered, with chosen columns, copied as TSV or CSV. Only the rows
 // in view are in the page, so a million rows scroll as ten do. Arrow keys or j and k move, Enter opens.
 
-import {
-  createTable,
-  getCoreRowModel,
-  getSortedRowModel,
-  type SortingState,
-  type TableState,
-  type VisibilityState,
-} from "@tanstack/table-core";
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { count, NOT_MEASURED, plural } from "../base/format";
 import { type Column, isNothing } from "./columns";
 import { TableBar } from "./table_bar";
-import { makeFilter, type Value } from "./table_data";
+import { makeFilter, sortRows, type Value } from "./table_data";
 import { useVirtualRows } from "./virtual_rows";
 
 export interface TableProps<Row> {
@@ -50,55 +42,30 @@ function searchText<Row>(row: Row, columns: readonly Column<Row>[]): string {
   return text;
 }
 
-/** Sorts rows by a column. Values that were not measured come last in either direction. */
-function useSorted<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  sorting: SortingState,
-  columnVisibility: VisibilityState,
-) {
-  return useMemo(() => {
-    const state = { sorting, columnVisibility } as unknown as TableState;
-    const table = createTable<Row>({
-      data: rows as Row[],
-      columns: columns.map((column) => ({
-        id: column.id,
-        accessorFn: (row: Row) => column.value(row) ?? undefined,
-        sortUndefined: "last" as const,
-        sortingFn: (a, b, id) => {
-          const left = a.getValue<string | number>(id);
-          const right = b.getValue<string | number>(id);
-          return left < right ? -1 : left > right ? 1 : 0;
-        },
-      })),
-      state: {},
-      onStateChange: () => undefined,
-      renderFallbackValue: null,
-      getCoreRowModel: getCoreRowModel(),
-      getSortedRowModel: getSortedRowModel(),
-    });
-    table.setOptions((before) => ({ ...before, state: { ...table.initialState, ...state } }));
-    return {
-      rows: table.getSortedRowModel().rows.map((row) => row.original),
-      shown: table.getVisibleLeafColumns().map((column) => column.id),
-    };
-  }, [rows, columns, sorting, columnVisibility]);
+interface Sorting {
+  readonly id: string;
+  readonly isDescending: boolean;
+}
+
+/** Returns whether a column is first sorted with its greatest value on top. */
+function isGreatestFirst<Row>(column: Column<Row> | undefined): boolean {
+  return column?.isNumber === true || column?.isBar === true;
 }
 
 export function Table<Row>(props: TableProps<Row>) {
   const { rows, columns, noun } = props;
   const [filterText, setFilterText] = useState(props.initialFilter ?? "");
-  const [sorting, setSorting] = useState<SortingState>(() => {
+  const [sorting, setSorting] = useState<Sorting>(() => {
     const first = columns.find((column) => column.id === props.sort);
-    return [{ id: props.sort, desc: first?.isNumber === true || first?.isBar === true }];
+    return { id: props.sort, isDescending: isGreatestFirst(first) };
   });
-  const [visibility, setVisibility] = useState<VisibilityState>({});
+  const [visibility, setVisibility] = useState<Readonly<Record<string, boolean>>>({});
   const [place, setPlace] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
 
   const allVisibility = useMemo(() => {
-    const state: VisibilityState = {};
+    const state: Record<string, boolean> = {};
     for (const column of columns) {
       // A column of which nothing was measured is offered, but takes no room at first.
       const isEmpty =
@@ -114,19 +81,21 @@ export function Table<Row>(props: TableProps<Row>) {
     () => (filterText === "" ? rows : rows.filter((row) => filter.test(searchText(row, columns)))),
     [rows, columns, filter, filterText],
   );
-  const sorted = useSorted(kept, columns, sorting, allVisibility);
-  const shown = columns.filter((column) => sorted.shown.includes(column.id));
-  const isVirtual = props.height !== undefined && sorted.rows.length >= VIRTUAL_FROM;
-  const view = useVirtualRows(sorted.rows.length, scroller, isVirtual);
+  const sorted = useMemo(() => {
+    const column = columns.find(({ id }) => id === sorting.id);
+    return column === undefined ? kept : sortRows(kept, column.value, sorting.isDescending);
+  }, [kept, columns, sorting]);
+  const shown = columns.filter((column) => allVisibility[column.id] === true);
+  const isVirtual = props.height !== undefined && sorted.length >= VIRTUAL_FROM;
+  const view = useVirtualRows(sorted.length, scroller, isVirtual);
 
   const sortBy = (column: Column<Row>) => {
-    const now = sorting[0];
-    const isSame = now?.id === column.id;
-    const isDescending = isSame ? !now.desc : column.isNumber === true || column.isBar === true;
-    setSorting([{ id: column.id, desc: isDescending }]);
+    const isSame = sorting.id === column.id;
+    const isDescending = isSame ? !sorting.isDescending : isGreatestFirst(column);
+    setSorting({ id: column.id, isDescending });
   };
   const goTo = (next: number) => {
-    const row = Math.max(0, Math.min(sorted.rows.length - 1, next));
+    const row = Math.max(0, Math.min(sorted.length - 1, next));
     setPlace(row);
     view.show(row);
     requestAnimationFrame(() => {
@@ -145,20 +114,20 @@ export function Table<Row>(props: TableProps<Row>) {
       PageDown: row + 20,
       PageUp: row - 20,
       Home: 0,
-      End: sorted.rows.length - 1,
+      End: sorted.length - 1,
     };
     const next = steps[event.key];
     if (next !== undefined) {
       event.preventDefault();
       goTo(next);
     } else if (event.key === "Enter") {
-      const picked = sorted.rows[row];
+      const picked = sorted[row];
       if (picked !== undefined) props.onPick?.(picked);
     }
   };
   const values = (): Value[][] => [
     shown.map((column) => column.header),
-    ...sorted.rows.map((row) => shown.map((column) => column.value(row))),
+    ...sorted.map((row) => shown.map((column) => column.value(row))),
   ];
   const amount =
     kept.length === rows.length
@@ -166,7 +135,7 @@ export function Table<Row>(props: TableProps<Row>) {
       : `${count(kept.length)} of ${plural(rows.length, noun[0], noun[1])}`;
 
   const first = view.first;
-  const inView = sorted.rows.slice(first, view.last);
+  const inView = sorted.slice(first, view.last);
   const tabRow = place >= first && place < view.last ? place : first;
   return (
     <div>
@@ -193,7 +162,7 @@ export function Table<Row>(props: TableProps<Row>) {
           class={props.isSide ? "side" : undefined}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows take arrow keys.
           role="grid"
-          aria-rowcount={sorted.rows.length + 1}
+          aria-rowcount={sorted.length + 1}
           aria-label={noun[1]}
         >
           <thead>
@@ -202,7 +171,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 <HeaderCell
                   key={column.id}
                   column={column}
-                  sorting={sorting[0]}
+                  sorting={sorting}
                   onSort={() => sortBy(column)}
                 />
               ))}
@@ -231,7 +200,7 @@ export function Table<Row>(props: TableProps<Row>) {
               );
             })}
             <Gap height={view.below} span={shown.length} />
-            {sorted.rows.length === 0 && (
+            {sorted.length === 0 && (
               <tr>
                 <td colSpan={shown.length} class="quiet">
                   {filterText === "" ? `There are no ${noun[1]}. ` : `No ${noun[1]} match. `}
@@ -260,13 +229,9 @@ function Gap({ height, span }: { height: number; span: number }) {
   );
 }
 
-function HeaderCell<Row>(props: {
-  column: Column<Row>;
-  sorting: { id: string; desc: boolean } | undefined;
-  onSort: () => void;
-}) {
+function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort: () => void }) {
   const { column, sorting } = props;
-  const isSorted = sorting?.id === column.id;
+  const isSorted = sorting.id === column.id;
   if (column.header === "") {
     return (
       <th
@@ -284,7 +249,7 @@ function HeaderCell<Row>(props: {
       class={column.isNumber ? "number" : undefined}
       style={column.width === undefined ? undefined : { width: column.width }}
       title={column.tip}
-      aria-sort={isSorted ? (sorting.desc ? "descending" : "ascending") : undefined}
+      aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : undefined}
     >
       <button type="button" onClick={props.onSort}>
         {column.header}

@@ -42,7 +42,8 @@ function saveFile(name: string, text: string): void {
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   link.download = name;
   link.click();
-  URL.revokeObjectURL(link.href);
+  // The browser reads it later, if it is busy.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 export function TableBar<Row>(props: TableBarProps<Row>) {

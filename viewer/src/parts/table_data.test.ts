@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { makeFilter, toCsv, toTsv } from "./table_data";
+import { makeFilter, sortRows, toCsv, toTsv } from "./table_data";
 
 describe("makeFilter", () => {
   const names = ["gemm bf16 tn", "mul bf16 strided", "Memcpy DtoH", "a/b (c)"];
@@ -33,5 +34,35 @@ describe("copies", () => {
 
   it("quote what CSV must quote, and disarm formulas", () => {
     expect(toCsv([['say "hi", x', -2, "=1+1", null]])).toBe(`"say ""hi"", x",-2,'=1+1,\r\n`);
+  });
+});
+
+describe("sorting", () => {
+  const value = (row: { at: number; key: string | number | null }) => row.key;
+  const cell = fc.option(fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(0.5)));
+  const keys = fc.array(cell, { maxLength: 30 });
+
+  it("orders what was measured, and puts the rest last in either direction", () => {
+    fc.assert(
+      fc.property(keys, fc.boolean(), (all, isDescending) => {
+        const rows = all.map((key, at) => ({ at, key }));
+        const sorted = sortRows(rows, value, isDescending);
+        expect(new Set(sorted)).toEqual(new Set(rows));
+        sorted.slice(1).forEach((row, i) => {
+          const before = sorted[i] as (typeof rows)[number];
+          if (before.key === null) expect(row.key).toBeNull();
+          else if (row.key !== null && row.key !== before.key)
+            expect(row.key > before.key).toBe(!isDescending);
+          // Equal rows keep their order.
+          if (row.key === before.key) expect(row.at).toBeGreaterThan(before.at);
+        });
+      }),
+    );
+  });
+
+  it("orders texts", () => {
+    const rows = ["b", "a", null, "c"].map((key, at) => ({ at, key }));
+    expect(sortRows(rows, value, false).map(value)).toEqual(["a", "b", "c", null]);
+    expect(sortRows(rows, value, true).map(value)).toEqual(["c", "b", "a", null]);
   });
 });

@@ -31,6 +31,21 @@ export function makeFilter(text: string): Filter {
   }
 }
 
+/** Returns the rows in the order of their values. Those that were not measured come last. */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  value: (row: Row) => Value,
+  isDescending: boolean,
+): Row[] {
+  const sign = isDescending ? -1 : 1;
+  const keyed = rows.map((row) => ({ row, key: value(row) }));
+  keyed.sort(({ key: a }, { key: b }) => {
+    if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
+    return a < b ? -sign : a > b ? sign : 0;
+  });
+  return keyed.map(({ row }) => row);
+}
+
 /** Returns a value as a cell of TSV: one line, no tab. */
 function tsvCell(value: Value): string {
   return value === null ? "" : String(value).replace(/[\t\r\n]+/g, " ");

@@ -62,8 +62,19 @@ export function decompressFrame(frame: Uint8Array, raw: number): Uint8Array {
   if (raw > MOST_RAW) throw new TraceFault("a block of more bytes than one may have");
   const head = readHead(frame);
   if (head.content !== raw) throw new TraceFault("compressed block is not what its header says");
+  return contentOf(frame, head);
+}
+
+/** Decompresses one frame of any content up to `most` bytes: the frame says how many it has. */
+export function decompressText(frame: Uint8Array, most: number): string {
+  const head = readHead(frame);
+  if (head.content > most) throw new TraceFault("a result of more bytes than a page can hold");
+  return new TextDecoder().decode(contentOf(frame, head));
+}
+
+function contentOf(frame: Uint8Array, head: FrameHead): Uint8Array {
   checkBlocks(frame, head);
-  const out = new Uint8Array(raw);
+  const out = new Uint8Array(head.content);
   decoder.decode(frame, head.bytes, out);
   return out;
 }

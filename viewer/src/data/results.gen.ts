@@ -1,0 +1,1635 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Made by scripts/make-results.mjs of `gpuprof schema --json`. Do not edit. Null is "not measured".
+
+/** The results by the name of their pass, and the keys of --by. */
+export interface Passes {
+  overview: { result: Overview; by: never };
+  advise: { result: Advice; by: never };
+  steps: { result: Steps; by: never };
+  ops: { result: Ops; by: "name" | "type" | "shape" | "module" | "instance" | "process" | "thread" };
+  kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" };
+  memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
+  device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
+  unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
+  api: { result: ApiCalls; by: "function" | "thread" };
+  sync: { result: Syncs; by: "kind" | "thread" | "stream" };
+  streams: { result: Streams; by: never };
+  idle: { result: Idle; by: never };
+  critical_path: { result: CriticalPaths; by: never };
+  overlap: { result: Overlap; by: never };
+  graphs: { result: Graphs; by: "graph" | "node" };
+  overhead: { result: Overheads; by: "kind" | "thread" };
+  ranges: { result: Ranges; by: "name" | "domain" };
+  counters: { result: Counters; by: never };
+  heap: { result: Heap; by: never };
+  locks: { result: Locks; by: never };
+  files: { result: Files; by: "path" | "thread" };
+  stacks: { result: Stacks; by: "heap_alloc" | "heap_allocs" | "heap_live" | "heap_peak" | "kernel" | "mmap" | "python" | "wait" | "wait_all" | "waits" };
+  threads: { result: Threads; by: never };
+  health: { result: Health; by: never };
+  diff: { result: Diff; by: never };
+}
+
+export interface Overview {
+  meta: Meta;
+  steps: StepSeries | null;
+  steps_advice: string;
+  input: OverviewInput | null;
+  top_ops: Op[];
+  worker_ops: Op[];
+  top_locks: Lock[];
+  memory: OverviewMemory | null;
+  cost: OverviewCost | null;
+  processes: OverviewProcess[];
+  environment: OverviewEnvironment | null;
+  findings: Finding[];
+  more_steps: StepSeries[];
+  gpu: OverviewGpu | null;
+  call_stacks: CallStacks | null;
+  verdict: Verdict | null;
+  device_series: DeviceSeries[];
+  phases: PhaseTime[];
+  step_points: Step[];
+}
+
+export interface Advice {
+  meta: Meta;
+  verdict: Verdict | null;
+  findings: Finding[];
+  not_checked: UncheckedRule[];
+}
+
+export interface Steps {
+  meta: Meta;
+  series: StepSeries[];
+  steps: Step[];
+  advice: string;
+  device_series: DeviceSeries[];
+  device_steps: DeviceStep[];
+}
+
+export interface Ops {
+  meta: Meta;
+  ops: Op[];
+  count: number;
+  self_ns: number;
+  step_ns: number | null;
+  step_count: number | null;
+  by: string;
+  device_ns: number | null;
+  device_outside_ns: number | null;
+  devices: OpDevice[];
+  device_window_ns: number | null;
+  module_source: "none" | "modules" | "scopes" | "ranges" | "functions";
+}
+
+export interface Kernels {
+  meta: Meta;
+  by: string;
+  kernels: Kernel[];
+  count: number;
+  total_ns: number;
+  busy_ns: number;
+  under_range: string | null;
+  tensor_cores_ns: number;
+  tensor_cores_unknown_ns: number;
+  whole_graph_count: number;
+}
+
+export interface Memcpy {
+  meta: Meta;
+  by: string;
+  copies: Copies[];
+  count: number;
+  total_bytes: number | null;
+  total_ns: number;
+  exposed_ns: number;
+}
+
+export interface DeviceMemory {
+  meta: Meta;
+  by: string;
+  uses: MemoryUse[];
+  devices: MemoryDevice[];
+  pools: MemoryPool[];
+  live: LiveAllocation[];
+  count: number;
+  allocated_bytes: number;
+  end_count: number;
+  end_bytes: number;
+  implied_release_count: number;
+  context_end_count: number;
+  context_end_bytes: number;
+  ended: LiveAllocation[];
+}
+
+export interface UnifiedMemory {
+  meta: Meta;
+  by: string;
+  uses: UnifiedMemoryUse[];
+  places: UnifiedMemoryPlace[];
+  count: number;
+  htod_bytes: number;
+  dtoh_bytes: number;
+  dtod_bytes: number;
+  cpu_page_fault_count: number;
+  gpu_page_fault_count: number;
+  thrashing_count: number;
+}
+
+export interface ApiCalls {
+  meta: Meta;
+  by: string;
+  calls: ApiCall[];
+  count: number;
+  total_ns: number;
+}
+
+export interface Syncs {
+  meta: Meta;
+  by: string;
+  syncs: Sync[];
+  count: number;
+  host_ns: number;
+  host_max_ns: number;
+}
+
+export interface Streams {
+  meta: Meta;
+  devices: DeviceUse[];
+  streams: StreamUse[];
+  waits: StreamWait[];
+}
+
+export interface Idle {
+  meta: Meta;
+  devices: IdleDevice[];
+  gaps: IdleGap[];
+  operations: HostShare[];
+  functions: HostShare[];
+}
+
+export interface CriticalPaths {
+  meta: Meta;
+  paths: CriticalPath[];
+}
+
+export interface Overlap {
+  meta: Meta;
+  devices: DeviceOverlap[];
+}
+
+export interface Graphs {
+  meta: Meta;
+  by: string;
+  graphs: Graph[];
+  count: number;
+  whole_count: number;
+  total_ns: number;
+  graph_count: number;
+  modes: GraphModeChange[];
+}
+
+export interface Overheads {
+  meta: Meta;
+  by: string;
+  overheads: Overhead[];
+  count: number;
+  cuda_ns: number;
+  cupti_ns: number;
+}
+
+export interface Ranges {
+  meta: Meta;
+  by: string;
+  ranges: Range[];
+  count: number;
+  mark_count: number;
+  names: RangeName[];
+  values: RangeValue[];
+}
+
+export interface Counters {
+  meta: Meta;
+  devices: CounterDevice[];
+  counters: CounterUse[];
+  reasons: ClocksEventReason[];
+  absence: string;
+}
+
+export interface Heap {
+  meta: Meta;
+  processes: HeapProcess[];
+  stacks: HeapStack[];
+  timeline: HeapPoint[];
+  sizes: HeapSize[];
+  tensors: TensorDevice[];
+  tensor_ops: TensorOp[];
+  tensor_timeline: TensorPoint[];
+  short_lived_ns: number;
+  mapped: MappedMemory[];
+  mapping_stacks: MappingStack[];
+  call_stacks: CallStacks | null;
+}
+
+export interface Locks {
+  meta: Meta;
+  locks: Lock[];
+  kinds: LockKind[];
+  contended_count: number;
+  contended_ns: number;
+  step_contended_ns: number | null;
+  edges: LockEdge[];
+  holders: LockHolder[];
+  intervals: LockInterval[];
+  deadlocks: Deadlock[];
+  call_stacks: CallStacks | null;
+}
+
+export interface Files {
+  meta: Meta;
+  by: string;
+  files: FileReads[];
+  count: number;
+  total_bytes: number;
+  total_ns: number;
+  failed_count: number;
+  captured_ns: number;
+  file_count: number;
+  thread_count: number;
+}
+
+export interface Stacks {
+  meta: Meta;
+  by: string;
+  by_default: boolean;
+  unit: string;
+  meaning: string;
+  total: number;
+  total_low: number;
+  total_high: number;
+  estimated: boolean;
+  truncated: number;
+  stacks: FoldedStack[];
+  call_stacks: CallStacks | null;
+}
+
+export interface Threads {
+  meta: Meta;
+  threads: Thread[];
+  processes: ThreadProcess[];
+}
+
+export interface Health {
+  meta: Meta;
+  processes: HealthProcess[];
+}
+
+export interface Diff {
+  before: Meta;
+  after: Meta;
+  verdict: "none" | "regression" | "improvement" | "neutral" | "inconclusive";
+  comparability: Comparability;
+  steps: StepDiff;
+  categories: CategoryDiff[];
+  kernels: RowDiff[];
+  ops: RowDiff[];
+  neutral_ratio: number;
+  baseline_name: string;
+  baseline_saved_realtime_ns: number;
+}
+
+export interface Meta {
+  pass: string;
+  schema_version: number;
+  path: string;
+  inputs: Input[];
+  origin_realtime_ns: number;
+  window_start_ns: number;
+  window_end_ns: number;
+  losses: Loss[];
+  lost_count: number;
+  confidence: Confidence | null;
+  notes: string[];
+  skipped: Skipped[];
+}
+
+export interface StepSeries {
+  pid: number;
+  tid: number;
+  name: string;
+  method: "none" | "marker" | "ranges" | "optimizer" | "loader" | "backward";
+  marker: string;
+  confidence: Confidence | null;
+  count: number;
+  warmup_count: number;
+  warmup_ns: number;
+  outlier_count: number;
+  partial_count: number;
+  other_batch_count: number;
+  batches_per_step: number;
+  total_ns: number;
+  mean_ns: number;
+  stddev_ns: number;
+  min_ns: number;
+  p10_ns: number;
+  median_ns: number;
+  p90_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  spread_ratio: number;
+  coverage_ratio: number;
+  categories: StepCategory[];
+  captured_ns: number;
+  host: string;
+}
+
+export interface OverviewInput {
+  loader: string;
+  share_ratio: number;
+  waiting_step_count: number;
+  worker_count: number;
+  worker_busy_ratio: number | null;
+  worker_runqueue_wait_ratio: number | null;
+  worker_cpu_per_step_ns: number | null;
+  mean_ns: number;
+  max_ns: number;
+}
+
+export interface Op {
+  name: string;
+  short_name: string;
+  scope: string;
+  count: number;
+  total_ns: number;
+  self_ns: number;
+  mean_ns: number;
+  min_ns: number;
+  median_ns: number;
+  max_ns: number;
+  self_ratio: number;
+  step_ratio: number | null;
+  incomplete_count: number;
+  thread_count: number;
+  process_count: number;
+  places: OpPlace[];
+  pid: number | null;
+  tid: number | null;
+  count_per_step: number | null;
+  step_self_ns: number | null;
+  host: string | null;
+  device_ns: number | null;
+  device_self_ns: number | null;
+  shapes: string | null;
+  types: string | null;
+  device_self_ratio: number | null;
+  device_self_window_ratio: number | null;
+  execution: "none" | "eager" | "compiled" | "graph" | "mixed";
+  execution_evidence: "none" | "region" | "name" | "hlo" | "cuda_graph" | "operation";
+  device_count: number | null;
+  device_backward_ns: number | null;
+  module_count: number | null;
+}
+
+export interface Lock {
+  name: string;
+  short_name: string;
+  kind: string;
+  contended: boolean;
+  count: number;
+  total_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  pid: number;
+  object: number;
+  thread_count: number;
+  threads: string[];
+  timed_out_count: number;
+  incomplete_count: number;
+  step_ns: number | null;
+  caller: Frame | null;
+  call_stack: number;
+  max_start_ns: number;
+  holders: string[];
+  holder_known_ns: number;
+  host: string;
+}
+
+export interface OverviewMemory {
+  heap_mode: string;
+  period_bytes: number;
+  count: number;
+  allocated_bytes: number;
+  allocated_low_bytes: number;
+  allocated_high_bytes: number;
+  peak_pid: number;
+  peak_bytes: number;
+  peak_low_bytes: number;
+  peak_high_bytes: number;
+  peak_time_ns: number;
+  peak_stack_bytes: number;
+  peak_stack_name: string;
+  peak_call_stack: number;
+  end_bytes: number;
+  tensors: OverviewTensor[];
+}
+
+export interface OverviewCost {
+  drain_cpu_ns: number | null;
+  stack_ns: number;
+  stack_count: number;
+  op_event_count: number;
+  op_callback_ns: number | null;
+  op_ns: number;
+  slowdown_ratio: number | null;
+  background_ratio: number | null;
+  file_bytes: number;
+  count: number;
+  memory_bytes: number;
+  unmeasured_process_count: number;
+  activity_missing_ns: number;
+  let_go_count: number;
+  lost_thread_count: number;
+  room_wait_count: number;
+  room_wait_ns: number;
+  capture_count: number;
+  captured_ns: number;
+  life_ns: number;
+  begun_by: OverviewTrigger[];
+  ended_by: OverviewTrigger[];
+}
+
+export interface OverviewProcess {
+  pid: number;
+  ppid: number;
+  name: string;
+  role: "none" | "program" | "training" | "inference" | "loader_worker" | "helper";
+  start_ns: number;
+  end_ns: number;
+  ended: string;
+  thread_count: number;
+  count: number;
+  lost_count: number;
+  cpu_ratio: number | null;
+  step_count: number;
+  recovered: boolean;
+  host: string;
+}
+
+export interface OverviewEnvironment {
+  command: string;
+  host: string;
+  kernel: string;
+  cpu_model: string;
+  core_count: number;
+  memory_bytes: number;
+  frameworks: string[];
+  settings: string[];
+  writer_version: string;
+  exit_status: number | null;
+  variables: EnvironmentVariable[];
+  wall_ns: number;
+  gpu_driver: string;
+  devices: OverviewDevice[];
+}
+
+export interface Finding {
+  id: string;
+  name: string;
+  severity: "info" | "low" | "medium" | "high";
+  recoverable_per_step_ns: number | null;
+  recoverable_ratio: number | null;
+  evidence: string[];
+  fix: string[];
+  confidence: Confidence | null;
+  caveat: string;
+}
+
+export interface OverviewGpu {
+  device_count: number;
+  window_ns: number | null;
+  busy_ns: number | null;
+  busy_ratio: number | null;
+  idle_ns: number | null;
+  idle_cause: string;
+  idle_cause_ns: number | null;
+  kernel_count: number;
+  kernel_ns: number;
+  top_kernels: Kernel[];
+  copy_count: number;
+  copy_bytes: number | null;
+  copy_ns: number;
+  exposed_copy_ns: number | null;
+  whole_graph_count: number;
+  memory_peak_bytes: number | null;
+  memory_peak_time_ns: number | null;
+  memory_peak_ratio: number | null;
+  memory_device: string | null;
+  memory_pid: number | null;
+  shared_device_count: number;
+  untold_device_count: number;
+  left_out_process_count: number;
+  idle_unseen_ns: number | null;
+  busy_high_ns: number | null;
+  busy_high_ratio: number | null;
+}
+
+export interface CallStacks {
+  frames: Frame[];
+  frame: number[];
+  caller: number[];
+}
+
+export interface Verdict {
+  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use";
+  bound_ratio: number;
+  pid: number;
+  host: string;
+  device: number;
+  window: "none" | "mark" | "device" | "all";
+  step_ns: number;
+  busy_ratio: number;
+  confidence: Confidence | null;
+  is_selection: boolean;
+  what_ifs: WhatIf[];
+  sm_active_ratio: number | null;
+  tensor_active_ratio: number | null;
+  dram_active_ratio: number | null;
+}
+
+export interface DeviceSeries {
+  pid: number;
+  host: string;
+  device: number;
+  name: string;
+  window: "none" | "mark" | "device" | "all";
+  count: number;
+  total_ns: number;
+  mean_ns: number;
+  median_ns: number;
+  busy_ns: number;
+  busy_ratio: number;
+  categories: CategoryTime[];
+  start_ns: number;
+  end_ns: number;
+  typical_number: number;
+}
+
+export interface PhaseTime {
+  phase: "none" | "unrecorded" | "before_steps" | "cuda_setup" | "compile" | "warm_up" | "steps" | "between_steps" | "after_steps" | "run" | "start_up" | "graph_capture" | "evaluation" | "checkpoint" | "waiting";
+  total_ns: number;
+  total_ratio: number;
+  largest: string;
+}
+
+export interface Step {
+  pid: number;
+  number: number;
+  start_ns: number;
+  duration_ns: number;
+  input_ns: number;
+  forward_ns: number;
+  backward_ns: number;
+  optimizer_ns: number;
+  lock_wait_ns: number;
+  other_ns: number;
+  op_count: number;
+  batch_count: number;
+  warmup: boolean;
+  outlier: boolean;
+  outlier_category: string;
+  capture: number;
+  host: string;
+  tid: number;
+  blocked_ns: number;
+}
+
+export interface UncheckedRule {
+  id: string;
+  name: string;
+  need: "none" | "steps" | "device_work" | "calls" | "operations" | "heap" | "locks" | "files" | "threads" | "python" | "pages" | "shapes" | "device_memory" | "readings";
+  fix: string;
+}
+
+export interface DeviceStep {
+  pid: number;
+  host: string;
+  device: number;
+  number: number;
+  window: "none" | "mark" | "device" | "all";
+  start_ns: number;
+  duration_ns: number;
+  busy_ns: number;
+  busy_ratio: number;
+  kernel_count: number;
+  warmup: boolean;
+  categories: CategoryTime[];
+}
+
+export interface OpDevice {
+  device: number;
+  host: string;
+  pid: number;
+  window_ns: number;
+  busy_ns: number;
+  idle_ns: number;
+  idle_ratio: number;
+}
+
+export interface Kernel {
+  name: string;
+  short_name: string;
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  mean_ns: number;
+  min_ns: number;
+  max_ns: number;
+  median_ns: number | null;
+  pid: number;
+  device: number;
+  grid: string | null;
+  block: string | null;
+  cluster: string | null;
+  registers_per_thread_count: number | null;
+  static_shared_bytes: number | null;
+  dynamic_shared_bytes: number | null;
+  local_bytes_per_thread: number | null;
+  signature_count: number;
+  mangled: string;
+  context: number | null;
+  stream: number | null;
+  graph_count: number | null;
+  launched_count: number | null;
+  occupancy_ratio: number | null;
+  occupancy_limit: "none" | "warps" | "registers" | "shared_memory" | "blocks";
+  wave_count: number | null;
+  tensor_cores: "unknown" | "yes" | "no";
+  tensor_cores_evidence_kind: "none" | "sass" | "name" | "operation" | "device";
+  tensor_cores_evidence: string;
+  tensor_cores_input: string;
+  host: string;
+  op: string | null;
+  launched_by: string | null;
+  step_count: number | null;
+  count_per_step: number | null;
+  is_tensor_core_eligible: boolean | null;
+  precision: "unknown" | "fp64" | "fp32" | "tf32" | "bf16" | "fp16" | "fp8" | "int8" | "fp4" | "mixed";
+  precision_evidence: "none" | "sass" | "name" | "operation" | "device";
+  execution: "none" | "eager" | "compiled" | "graph" | "mixed";
+  execution_evidence: "none" | "region" | "name" | "hlo" | "cuda_graph" | "operation";
+  flop_count: number | null;
+  flop_per_s: number | null;
+  flop_evidence: "none" | "source" | "shapes";
+  moved_bytes: number | null;
+  moved_gb_per_s: number | null;
+  bytes_estimate: number | null;
+  estimate_gb_per_s: number | null;
+  op_evidence: "none" | "call" | "capture" | "graph" | "source";
+  device_count: number | null;
+}
+
+export interface Copies {
+  name: string;
+  source: "unknown" | "pageable" | "pinned" | "device" | "array" | "managed" | "device_static" | "managed_static" | null;
+  destination: "unknown" | "pageable" | "pinned" | "device" | "array" | "managed" | "device_static" | "managed_static" | null;
+  count: number;
+  async_count: number;
+  graph_count: number;
+  total_bytes: number | null;
+  total_ns: number;
+  total_ratio: number;
+  mean_ns: number;
+  min_ns: number;
+  max_ns: number;
+  gb_per_s: number | null;
+  pid: number;
+  device: number;
+  context: number | null;
+  stream: number | null;
+  limit_gb_per_s: number | null;
+  limit: "none" | "pcie" | "memory" | null;
+  limit_ratio: number | null;
+  host: string;
+}
+
+export interface MemoryUse {
+  name: string;
+  pid: number;
+  device: number;
+  count: number;
+  release_count: number;
+  async_count: number;
+  allocated_bytes: number;
+  mean_bytes: number;
+  min_bytes: number;
+  max_bytes: number;
+  peak_bytes: number;
+  peak_time_ns: number;
+  end_bytes: number;
+  end_count: number;
+  older_count: number;
+  older_bytes: number;
+  mean_life_ns: number;
+  allocation_call_ns: number | null;
+  release_call_ns: number | null;
+  call_ratio: number | null;
+  pool_address: number | null;
+  context: number | null;
+  stream: number | null;
+  low_bytes: number | null;
+  high_bytes: number | null;
+  host: string;
+  context_end_count: number;
+  context_end_bytes: number;
+}
+
+export interface MemoryDevice {
+  name: string;
+  pid: number;
+  device: number;
+  capacity_bytes: number | null;
+  peak_bytes: number;
+  peak_time_ns: number;
+  peak_ratio: number | null;
+  end_bytes: number;
+  older_count: number;
+  older_bytes: number;
+  begun_late: boolean;
+  profiler_bytes: number | null;
+  context_count: number;
+  profiler_pinned: boolean;
+  host: string;
+  context_peak_count: number;
+}
+
+export interface MemoryPool {
+  name: string;
+  pid: number;
+  device: number;
+  pool_address: number;
+  imported: boolean;
+  managed: boolean;
+  created: boolean;
+  destroyed: boolean;
+  count: number;
+  allocated_bytes: number;
+  utilized_peak_bytes: number;
+  utilized_peak_time_ns: number;
+  utilized_end_bytes: number;
+  reserved_peak_bytes: number;
+  reserved_at_peak_bytes: number;
+  reserved_end_bytes: number;
+  fragmentation_ratio: number | null;
+  end_fragmentation_ratio: number | null;
+  threshold_bytes: number;
+  trim_count: number;
+  trimmed_bytes: number;
+  kind: string;
+  host: string;
+}
+
+export interface LiveAllocation {
+  name: string;
+  short_name: string;
+  pid: number;
+  device: number;
+  kind: string;
+  address: number;
+  size_bytes: number;
+  time_ns: number;
+  function: string | null;
+  tid: number | null;
+  pool_address: number | null;
+  stream: number | null;
+  caller: Frame | null;
+  context: number;
+  age_ns: number;
+  async: boolean;
+  host: string;
+}
+
+export interface UnifiedMemoryUse {
+  name: string;
+  cause: string;
+  device: number | null;
+  count: number;
+  bytes: number;
+  total_ns: number;
+  max_ns: number;
+  bytes_per_second: number;
+  pid: number;
+  host: string;
+}
+
+export interface UnifiedMemoryPlace {
+  pid: number;
+  address: number;
+  migration_count: number;
+  bytes: number;
+  cpu_page_fault_count: number;
+  gpu_page_fault_count: number;
+  host: string;
+}
+
+export interface ApiCall {
+  name: string;
+  domain: "none" | "runtime" | "driver" | null;
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  mean_ns: number;
+  median_ns: number;
+  min_ns: number;
+  max_ns: number;
+  error_count: number;
+  first_error: number;
+  work_count: number;
+  mean_delay_ns: number;
+  pid: number;
+  tid: number | null;
+  host: string;
+}
+
+export interface Sync {
+  name: string;
+  function: string | null;
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  mean_ns: number;
+  median_ns: number;
+  max_ns: number;
+  short_count: number;
+  pid: number;
+  tid: number | null;
+  device: number | null;
+  context: number | null;
+  stream: number | null;
+  host: string;
+}
+
+export interface DeviceUse {
+  pid: number;
+  device: number;
+  window_ns: number;
+  busy_ns: number;
+  busy_ratio: number;
+  kernel_ns: number;
+  copy_ns: number;
+  kernel_and_copy_ns: number;
+  several_kernels_ns: number;
+  idle_host_ns: number;
+  idle_launch_ns: number;
+  idle_dependency_ns: number;
+  idle_unknown_ns: number;
+  gap_count: number;
+  gap_max_ns: number;
+  gap_max_start_ns: number;
+  whole_graph_ns: number;
+  name: string;
+  host: string;
+  idle_unseen_ns: number;
+}
+
+export interface StreamUse {
+  pid: number;
+  device: number;
+  context: number;
+  stream: number;
+  kernel_count: number;
+  copy_count: number;
+  busy_ns: number;
+  busy_ratio: number;
+  overlap_ns: number;
+  kernel_ns: number;
+  copy_ns: number;
+  name: string;
+  whole_graph_count: number;
+  whole_graph_ns: number;
+  host: string;
+}
+
+export interface StreamWait {
+  pid: number;
+  device: number;
+  context: number;
+  stream: number;
+  for_device: number | null;
+  for_context: number | null;
+  for_stream: number | null;
+  count: number;
+  held_up_ns: number;
+  held_up_max_ns: number;
+  blocking_count: number;
+  name: string;
+  short_name: string;
+  host: string;
+}
+
+export interface IdleDevice {
+  pid: number;
+  host: string;
+  device: number;
+  name: string;
+  window_ns: number;
+  busy_ns: number;
+  busy_ratio: number;
+  idle_ns: number;
+  gap_count: number;
+  causes: CategoryTime[];
+  hta_host_wait_ns: number;
+  hta_kernel_wait_ns: number;
+  hta_other_ns: number;
+}
+
+export interface IdleGap {
+  pid: number;
+  host: string;
+  device: number;
+  start_ns: number;
+  duration_ns: number;
+  cause: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained";
+  late_ns: number;
+  name: string;
+  short_name: string;
+  function: string | null;
+  tid: number | null;
+  op: string | null;
+  during_op: string | null;
+  during_function: string | null;
+  step: number | null;
+  causes: CategoryTime[];
+}
+
+export interface HostShare {
+  name: string;
+  total_ns: number;
+  total_ratio: number;
+  gap_count: number;
+}
+
+export interface CriticalPath {
+  pid: number;
+  host: string;
+  first_step: number | null;
+  last_step: number | null;
+  typical_step_ns: number | null;
+  start_ns: number;
+  duration_ns: number;
+  categories: CategoryTime[];
+  shares: PathShare[];
+  what_ifs: WhatIf[];
+  node_count: number;
+  edge_count: number;
+}
+
+export interface DeviceOverlap {
+  pid: number;
+  host: string;
+  device: number;
+  name: string;
+  window_ns: number;
+  busy_ns: number;
+  compute_ns: number;
+  collective_ns: number;
+  copy_ns: number;
+  graph_ns: number;
+  compute_and_collective_ns: number;
+  compute_and_copy_ns: number;
+  collective_and_copy_ns: number;
+  exposed_collective_ns: number;
+  exposed_copy_ns: number;
+  hidden_collective_ratio: number | null;
+  hidden_copy_ratio: number | null;
+  several_streams_ns: number;
+  idle_ns: number;
+}
+
+export interface Graph {
+  name: string;
+  short_name: string;
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  mean_ns: number;
+  median_ns: number;
+  min_ns: number;
+  max_ns: number;
+  pid: number;
+  device: number;
+  graph: number | null;
+  source_graph: number | null;
+  made: "unknown" | "in_capture" | "before_capture" | null;
+  mode: "none" | "nodes" | "whole" | "both" | null;
+  whole_count: number | null;
+  kernel_count_per_launch: number | null;
+  copy_count_per_launch: number | null;
+  set_count_per_launch: number | null;
+  call_count: number | null;
+  call_total_ns: number | null;
+  call_median_ns: number | null;
+  first_call_ns: number | null;
+  first_ns: number | null;
+  busy_ns: number | null;
+  gap_ns: number | null;
+  gap_count: number | null;
+  gap_max_ns: number | null;
+  gap_ratio: number | null;
+  node: number | null;
+  kind: "none" | "copy" | "kernel" | "set" | null;
+  mangled: string | null;
+  host: string;
+}
+
+export interface GraphModeChange {
+  name: "none" | "nodes" | "whole" | "both";
+  pid: number;
+  capture: number;
+  time_ns: number;
+  node_count: number | null;
+  host: string;
+}
+
+export interface Overhead {
+  name: string;
+  count: number;
+  total_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  is_recorder: boolean;
+  pid: number;
+  tid: number | null;
+  cache_bytes: number;
+  host: string;
+}
+
+export interface Range {
+  name: string;
+  domain: string;
+  kind: "none" | "push_pop" | "start_end" | "mark";
+  count: number;
+  total_ns: number;
+  self_ns: number | null;
+  mean_ns: number;
+  median_ns: number;
+  min_ns: number;
+  max_ns: number;
+  thread_count: number;
+  process_count: number;
+  incomplete_count: number;
+  crossing_count: number;
+  device_ns: number | null;
+}
+
+export interface RangeName {
+  name: string;
+  kind: "none" | "thread" | "category" | "device" | "context" | "stream" | "event";
+  number: number;
+  domain: string;
+  pid: number;
+  host: string;
+}
+
+export interface RangeValue {
+  name: string;
+  range: string;
+  domain: string;
+  kind: "none" | "push_pop" | "start_end" | "mark";
+  count: number;
+  unit: string;
+  sum_value: number | null;
+  mean_value: number | null;
+  min_value: number | null;
+  max_value: number | null;
+  text_count: number | null;
+  most_frequent: string | null;
+  most_frequent_count: number | null;
+}
+
+export interface CounterDevice {
+  device: number;
+  name: string;
+  uuid: string;
+  host: string;
+  has_gpm: boolean;
+  is_mig: boolean;
+  count: number;
+  period_ns: number;
+  cuda_devices: CudaDevice[];
+  pm_count: number;
+  pm_period_ns: number;
+}
+
+export interface CounterUse {
+  device: number | null;
+  device_uuid: string;
+  host: string;
+  name: string;
+  unit: string;
+  source: string;
+  pid: number;
+  count: number;
+  mean: number;
+  min: number;
+  p50: number;
+  p95: number;
+  max: number;
+  covered_ns: number;
+  last: number;
+}
+
+export interface ClocksEventReason {
+  device: number;
+  host: string;
+  name: string;
+  total_ns: number;
+  total_ratio: number;
+}
+
+export interface HeapProcess {
+  pid: number;
+  name: string;
+  mode: "off" | "sampled" | "exact";
+  period_bytes: number;
+  sample_count: number;
+  count: number;
+  count_low: number;
+  count_high: number;
+  allocated_bytes: number;
+  allocated_low_bytes: number;
+  allocated_high_bytes: number;
+  peak_bytes: number;
+  peak_low_bytes: number;
+  peak_high_bytes: number;
+  peak_time_ns: number;
+  end_bytes: number;
+  end_low_bytes: number;
+  end_high_bytes: number;
+  end_count: number;
+  short_lived_count: number;
+  short_lived_bytes: number;
+  unmatched_free_count: number;
+  implied_free_count: number;
+  count_per_s: number;
+  allocated_bytes_per_s: number;
+  count_per_step: number | null;
+  allocated_bytes_per_step: number | null;
+  host: string;
+  lost_count: number;
+}
+
+export interface HeapStack {
+  pid: number;
+  name: string;
+  short_name: string;
+  count: number;
+  count_low: number;
+  count_high: number;
+  allocated_bytes: number;
+  allocated_low_bytes: number;
+  allocated_high_bytes: number;
+  peak_bytes: number;
+  peak_ratio: number;
+  end_bytes: number;
+  end_count: number;
+  short_lived_count: number;
+  sample_count: number;
+  mean_life_ns: number;
+  stack_id: number;
+  call_stack: number;
+  host: string;
+}
+
+export interface HeapPoint {
+  pid: number;
+  time_ns: number;
+  live_bytes: number;
+}
+
+export interface HeapSize {
+  low_bytes: number;
+  high_bytes: number;
+  count: number;
+  allocated_bytes: number;
+  short_lived_count: number;
+  sample_count: number;
+}
+
+export interface TensorDevice {
+  pid: number;
+  name: string;
+  count: number;
+  allocated_bytes: number;
+  peak_bytes: number;
+  peak_time_ns: number;
+  end_bytes: number;
+  end_count: number;
+  unmatched_free_count: number;
+  implied_free_count: number;
+  reported_peak_bytes: number | null;
+  reserved_peak_bytes: number | null;
+  short_lived_count: number;
+  count_per_step: number | null;
+  allocated_bytes_per_step: number | null;
+  host: string;
+}
+
+export interface TensorOp {
+  pid: number;
+  device: string;
+  name: string;
+  count: number;
+  allocated_bytes: number;
+  peak_bytes: number;
+  peak_ratio: number;
+  end_bytes: number;
+  host: string;
+}
+
+export interface TensorPoint {
+  pid: number;
+  device: string;
+  time_ns: number;
+  live_bytes: number;
+}
+
+export interface MappedMemory {
+  pid: number;
+  name: string;
+  kind: "none" | "file" | "memory" | "reserved";
+  count: number;
+  mapped_bytes: number;
+  peak_bytes: number;
+  peak_time_ns: number;
+  end_bytes: number;
+  unmatched_bytes: number;
+  host: string;
+}
+
+export interface MappingStack {
+  pid: number;
+  name: string;
+  short_name: string;
+  kind: "none" | "file" | "memory" | "reserved";
+  count: number;
+  mapped_bytes: number;
+  peak_bytes: number;
+  peak_ratio: number;
+  end_bytes: number;
+  stack_id: number;
+  call_stack: number;
+  host: string;
+}
+
+export interface LockKind {
+  name: string;
+  contended: boolean;
+  count: number;
+  total_ns: number;
+  max_ns: number;
+  incomplete_count: number;
+}
+
+export interface LockEdge {
+  pid: number;
+  waiter_tid: number;
+  waiter: string;
+  holder_tid: number;
+  holder: string;
+  kind: string;
+  object: number;
+  count: number;
+  total_ns: number;
+  max_ns: number;
+  host: string;
+}
+
+export interface LockHolder {
+  pid: number;
+  tid: number;
+  name: string;
+  direct_ns: number;
+  root_ns: number;
+  waiter_count: number;
+  host: string;
+}
+
+export interface LockInterval {
+  start_ns: number;
+  length_ns: number;
+  waiting_ns: number;
+  waiting_ratio: number;
+  max_waiters: number;
+  name: string | null;
+  short_name: string | null;
+  object: number | null;
+  holder: string | null;
+}
+
+export interface Deadlock {
+  pid: number;
+  start_ns: number;
+  length_ns: number;
+  blocked_thread_count: number;
+  waits: DeadlockWait[];
+  host: string;
+}
+
+export interface FileReads {
+  name: string;
+  short_name: string;
+  count: number;
+  total_bytes: number;
+  total_ns: number;
+  total_ratio: number;
+  captured_ratio: number;
+  mean_ns: number;
+  median_ns: number;
+  max_ns: number;
+  mb_per_s: number | null;
+  failed_count: number;
+  file_count: number;
+  thread_count: number;
+  pid: number | null;
+  tid: number | null;
+  host: string;
+}
+
+export interface FoldedStack {
+  pid: number;
+  call_stack: number;
+  value: number;
+}
+
+export interface Thread {
+  name: string;
+  pid: number;
+  tid: number;
+  count: number;
+  start_ns: number;
+  end_ns: number;
+  life_ns: number;
+  start_seen: boolean;
+  exit_seen: boolean;
+  cpu_ns: number | null;
+  cpu_ratio: number | null;
+  runqueue_wait_ns: number | null;
+  runqueue_wait_ratio: number | null;
+  op_ns: number;
+  op_ratio: number;
+  contended_ns: number;
+  waiting_ns: number;
+  created_by_tid: number | null;
+  created_by: string;
+  tool: boolean;
+  lost_count: number;
+  step_thread: boolean;
+  start: Frame | null;
+  host: string;
+}
+
+export interface ThreadProcess {
+  pid: number;
+  ppid: number;
+  name: string;
+  role: "none" | "program" | "training" | "inference" | "loader_worker" | "helper";
+  thread_count: number;
+  count: number;
+  cpu_ns: number | null;
+  cpu_ratio: number | null;
+  runqueue_wait_ns: number | null;
+  op_ns: number;
+  contended_ns: number;
+  start_ns: number;
+  end_ns: number;
+  host: string;
+}
+
+export interface HealthProcess {
+  pid: number;
+  ppid: number;
+  name: string;
+  ended: string;
+  recovered: boolean;
+  capture_count: number;
+  captured_ns: number;
+  count: number;
+  lost_count: number;
+  lost_thread_count: number;
+  activity_missing_ns: number;
+  lost_ratio: number;
+  losses: Loss[];
+  drain_cpu_ns: number | null;
+  control_cpu_ns: number | null;
+  background_ratio: number | null;
+  stack_count: number;
+  stack_ns: number;
+  op_event_count: number;
+  op_ns: number;
+  hook_count: number;
+  hook_ns: number;
+  hook_low_ns: number;
+  hook_high_ns: number;
+  room_wait_count: number;
+  room_wait_ns: number;
+  slowdown_ratio: number | null;
+  process_cpu_ns: number;
+  cpu_ratio: number | null;
+  cost_limited: boolean;
+  memory_bytes: number;
+  file_bytes: number;
+  bytes_per_event: number;
+  stack_no_rule_count: number;
+  stack_out_of_bounds_count: number;
+  stack_no_resolver_count: number;
+  stack_missing_count: number;
+  clock: string;
+  clock_hz: number;
+  clock_residual_ns: number;
+  realtime_step_ns: number;
+  cupti_clock_reading_count: number;
+  cupti_clock_residual_ns: number;
+  cupti_clock_step_ns: number;
+  gpu_tick_ns: number;
+  kernel_before_launch_count: number;
+  kernel_before_launch_ns: number;
+  gpu_rates: GpuRateUse[];
+  notes: string[];
+  host: string;
+}
+
+export interface Comparability {
+  score_ratio: number;
+  reasons: ("none" | "other_program" | "other_device" | "other_shapes" | "other_framework" | "other_steps" | "few_steps" | "other_kernel_count" | "other_versions" | "other_device_count")[];
+  same_shape_ratio: number | null;
+  shapes: "none" | "inputs" | "grids";
+}
+
+export interface StepDiff {
+  window: "none" | "mark" | "device" | "all";
+  before_count: number;
+  after_count: number;
+  before_median_ns: number;
+  after_median_ns: number;
+  before_mean_ns: number;
+  after_mean_ns: number;
+  change_ratio: number | null;
+  change_low_ratio: number | null;
+  change_high_ratio: number | null;
+}
+
+export interface CategoryDiff {
+  category: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained";
+  before_ns: number;
+  after_ns: number;
+  change_ns: number;
+}
+
+export interface RowDiff {
+  name: string;
+  short_name: string;
+  before_count: number | null;
+  after_count: number | null;
+  before_ns: number | null;
+  after_ns: number | null;
+  change_ns: number;
+  change_ratio: number;
+  change_low_ns: number | null;
+  change_high_ns: number | null;
+}
+
+export interface Input {
+  name: string;
+  pid: number;
+  count: number;
+  size_bytes: number;
+  recovered: boolean;
+  fault: string;
+}
+
+export interface Loss {
+  name: string;
+  count: number;
+  fix: string;
+}
+
+export interface Confidence {
+  level: "none" | "low" | "medium" | "high";
+  reason: string;
+}
+
+export interface Skipped {
+  name: string;
+  reason: "none" | "not_asked_for" | "not_in_source";
+  fix: string;
+}
+
+export interface StepCategory {
+  name: string;
+  total_ns: number;
+  share_ratio: number;
+  mean_ns: number;
+  p10_ns: number;
+  median_ns: number;
+  p90_ns: number;
+  meaning: string;
+}
+
+export interface OpPlace {
+  pid: number;
+  count: number;
+  total_ns: number;
+  self_ns: number;
+  host: string;
+}
+
+export interface Frame {
+  name: string;
+  short_name: string;
+  module: string;
+  offset: number;
+  file: string;
+  line: number;
+  pc: number;
+}
+
+export interface OverviewTensor {
+  name: string;
+  pid: number;
+  count: number;
+  allocated_bytes: number;
+  peak_bytes: number;
+  peak_op: string;
+  peak_op_bytes: number;
+  host: string;
+  reported_peak_bytes: number | null;
+}
+
+export interface OverviewTrigger {
+  name: string;
+  count: number;
+}
+
+export interface EnvironmentVariable {
+  name: string;
+  value: string;
+}
+
+export interface OverviewDevice {
+  name: string;
+  device_count: number;
+  host: string;
+  multiprocessor_count: number;
+  memory_bytes: number;
+  compute_capability: string;
+}
+
+export interface WhatIf {
+  subject: "none" | "compute" | "collectives" | "copies" | "host" | "input" | "compile" | "launches" | "sync" | "profiler";
+  duration_ns: number;
+  saved_ns: number;
+  saved_ratio: number;
+}
+
+export interface CategoryTime {
+  category: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained";
+  total_ns: number;
+  total_ratio: number;
+}
+
+export interface PathShare {
+  kind: "none" | "kernel" | "copy" | "graph" | "operation" | "call" | "host" | "launch" | "dependency";
+  name: string;
+  short_name: string;
+  total_ns: number;
+  total_ratio: number;
+  count: number;
+}
+
+export interface CudaDevice {
+  pid: number;
+  device: number;
+}
+
+export interface DeadlockWait {
+  waiter_tid: number;
+  waiter: string;
+  holder_tid: number;
+  holder: string;
+  kind: string;
+  object: number;
+  caller: Frame | null;
+  call_stack: number;
+}
+
+export interface GpuRateUse {
+  name: string;
+  limit_per_s: number;
+  count: number;
+  left_out_count: number;
+  most_one_in_count: number;
+}

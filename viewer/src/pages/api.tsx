@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls of CUDA: which, how long, what failed, and how long until the GPU began.
+
+import { useMemo } from "preact/hooks";
+import { hashOf } from "../app/state";
+import { useKeyed } from "../app/use_keyed";
+import { count, duration, percent, plural } from "../base/format";
+import { CALL_KINDS, callKind, wordOf } from "../base/vocabulary";
+import type { ApiCall, ApiCalls } from "../data/results";
+import { merged, Swatch, WallBar } from "../parts/bars";
+import {
+  barColumn,
+  type Column,
+  countColumn,
+  idColumn,
+  msColumn,
+  percentColumn,
+  textColumn,
+  usColumn,
+} from "../parts/columns";
+import { type Figure, Figures } from "../parts/figures";
+import { Loading } from "../parts/states";
+import { Table } from "../parts/table";
+import { NoGpuWork } from "./no_gpu_work";
+
+type By = "api" | "api:thread";
+
+const CHOICES: readonly (readonly [By, string])[] = [
+  ["api", "Function"],
+  ["api:thread", "Thread"],
+];
+
+function columnsOf(rows: readonly ApiCall[], by: By): Column<ApiCall>[] {
+  const isByThread = by === "api:thread";
+  const lookOf = (call: ApiCall) =>
+    isByThread ? "bar" : wordOf(CALL_KINDS, callKind(call.name)).look;
+  return [
+    textColumn("name", isByThread ? "Thread" : "Function", (call) => call.name, {
+      width: "28%",
+      ...(!isByThread && {
+        cell: (call) => (
+          <>
+            <Swatch look={lookOf(call)} />
+            <a href={hashOf("timeline", { q: call.name.slice(0, 200) })}>
+              {call.name.slice(0, 300)}
+            </a>
+          </>
+        ),
+      }),
+    }),
+    textColumn("domain", "interface", (call) => call.domain, { isHidden: isByThread }),
+    countColumn("count", "count", (call) => call.count),
+    msColumn("total", "total, ms", (call) => call.total_ns),
+    percentColumn("share", "share", (call) => call.total_ratio),
+    barColumn("bar", "of the largest", rows, (call) => call.total_ns, { color: lookOf }),
+    usColumn("mean", "mean, µs", (call) => call.mean_ns),
+    usColumn("median", "median", (call) => call.median_ns),
+    usColumn("min", "min", (call) => call.min_ns, { isHidden: true }),
+    usColumn("max", "max", (call) => call.max_ns),
+    countColumn("work", "began work", (call) => call.work_count, {
+      tip: "Kernels, copies and sets that these calls began",
+    }),
+    usColumn("delay", "delay, µs", (call) => (call.work_count === 0 ? null : call.mean_delay_ns), {
+      tip: "Mean time from the begin of the call until the GPU began",
+      title: (call) => (call.work_count === 0 ? "these calls began no work" : ""),
+    }),
+    countColumn("errors", "errors", (call) => call.error_count),
+    idColumn("error", "first error", (call) => (call.error_count === 0 ? null : call.first_error)),
+    idColumn("tid", "thread", (call) => call.tid, { isHidden: true }),
+    idColumn("pid", "process", (call) => call.pid, { isHidden: true }),
+  ];
+}
+
+function figuresOf(result: ApiCalls): Figure[] {
+  const { calls } = result;
+  const work = calls.reduce((sum, call) => sum + call.work_count, 0);
+  const delays = calls.reduce((sum, call) => sum + call.work_count * call.mean_delay_ns, 0);
+  const errors = calls.reduce((sum, call) => sum + call.error_count, 0);
+  const longest = calls.reduce<ApiCall | null>(
+    (most, call) => (most === null || call.max_ns > most.max_ns ? call : most),
+    null,
+  );
+  const waits = calls
+    .filter((call) => callKind(call.name) === "wait")
+    .reduce((sum, call) => sum + call.total_ns, 0);
+  const figures: Figure[] = [
+    { label: "Calls", value: count(result.count), below: "of the runtime and the driver" },
+    { label: "Time in calls", value: duration(result.total_ns), below: "summed over threads" },
+    { label: "Longest call", value: duration(longest?.max_ns), below: longest?.name ?? "" },
+    { label: "Began work", value: count(work), below: "kernels, copies and sets" },
+    {
+      label: "Delay",
+      value: duration(work === 0 ? null : delays / work),
+      below: "mean, from the call until the GPU began",
+    },
+    {
+      label: "Errors",
+      value: count(errors),
+      below: errors === 0 ? "no call failed" : "calls that failed",
+      isCause: errors > 0,
+    },
+  ];
+  if (result.by === "function") {
+    const share = result.total_ns === 0 ? 0 : waits / result.total_ns;
+    const below = `${duration(waits)} in calls that wait`;
+    figures.splice(3, 0, { label: "Waiting", value: percent(share), below });
+  }
+  return figures;
+}
+
+export function Api() {
+  const { by, loaded, choice } = useKeyed<By>(CHOICES);
+  const rows = loaded.state === "ready" ? loaded.value.calls : [];
+  const columns = useMemo(() => columnsOf(rows, by), [rows, by]);
+  if (loaded.state === "loading") return <Loading what="calls" />;
+  if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
+    return (
+      <NoGpuWork
+        loaded={loaded}
+        title="No calls of CUDA were recorded"
+        would="Calls of CUDA with their time on the host, what failed, and how long it took until the GPU began."
+      />
+    );
+  }
+  const order = Object.keys(CALL_KINDS);
+  const parts = merged(
+    rows.map((call) => ({ ...wordOf(CALL_KINDS, callKind(call.name)), value: call.total_ns })),
+  ).sort((a, b) => place(order, a.name) - place(order, b.name));
+  return (
+    <div class="page">
+      <div class="head">
+        <h2>
+          CUDA calls
+          <small>
+            {plural(loaded.value.count, "call", "calls")}, {duration(loaded.value.total_ns)} of the
+            host’s time
+          </small>
+        </h2>
+      </div>
+      <Figures figures={figuresOf(loaded.value)} />
+      {by === "api" && <WallBar parts={parts} whole={loaded.value.total_ns} />}
+      <div class="section">
+        <Table
+          key={by}
+          rows={rows}
+          columns={columns}
+          noun={by === "api" ? ["function", "functions"] : ["thread", "threads"]}
+          sort="total"
+          height="max(280px, calc(100vh - 360px))"
+          extra={choice}
+        />
+      </div>
+    </div>
+  );
+}
+
+function place(order: readonly string[], name: string): number {
+  return order.findIndex((key) => CALL_KINDS[key]?.name === name);
+}
