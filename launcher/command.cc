@@ -46,7 +46,8 @@ constexpr char kImportFooter[] =
     "It is 3 too if the bundle could not be written.";
 
 constexpr char kReportFooter[] =
-    "  gpuprof report run1                         # then: open report.html in a browser\n\n"
+    "  gpuprof report run1                         # then: open report.html in a browser\n"
+    "  gpuprof report run2 --against run1          # with a page that compares run2 with run1\n\n"
     "The page is one file and needs no network. It holds the results of all passes and the "
     "events.\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
