@@ -56,9 +56,15 @@ constexpr char kReportFooter[] =
 
 constexpr char kServeFooter[] =
     "  gpuprof serve run1                          # then: open the printed address in a "
-    "browser\n\n"
+    "browser\n"
+    "  gpuprof serve runs                          # a folder: a list of the recordings in it\n\n"
     "The page is that of 'gpuprof report'. Its figures and events come from this command when the "
     "page asks for them.\n"
+    "The list of a folder shows new recordings as they come, compares two of them, and starts and "
+    "stops processes\n"
+    "that record into the folder. Traces of other tools are kept as bundles in "
+    "$XDG_CACHE_HOME/gpuprof/imports or\n"
+    "~/.cache/gpuprof/imports: at most 4 GiB, the oldest go first.\n"
     "Only this machine reaches the server, and only with the token in the address. Ctrl-C ends "
     "it.\n"
     "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port, 3 an input could "
