@@ -77,6 +77,7 @@ class Serve : public Verb {
     if (opens_) words.emplace_back("--open");
     words.insert(words.end(), {"--", bundle_});
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execv(command.c_str(), arguments.data());
