@@ -12,7 +12,6 @@
 #include "launcher/control_client.h"
 #include "launcher/page_files.h"
 #include "launcher/read_file.h"
-#include "launcher/text.h"
 #include "proto/control.h"
 #include "proto/secret_words.h"
 
@@ -48,6 +47,12 @@ std::string CommandOf(int32_t pid) {
   command = analysis::OneLine(command);
   if (command.size() > kMostCommandBytes) command.resize(kMostCommandBytes);
   return command;
+}
+
+// A page says "recording", as people do.
+std::string StateOf(const Answer& answer) {
+  std::string state = answer.Get(proto::kKeyState);
+  return state == "capturing" ? "recording" : state;
 }
 
 std::vector<Endpoint> OwnEndpoints() {
@@ -89,8 +94,8 @@ std::shared_ptr<const FolderProcesses> FolderProcessList::Look() {
     if (answers[i].kind != Answer::Kind::kOk || !Holds(bundle)) continue;
     std::string command = CommandOf(answers[i].peer);
     if (command.empty()) command = answers[i].Get(proto::kKeyProgram);
-    found->push_back({asked[i].front().pid, std::move(command), answers[i].Get(proto::kKeyState),
-                      LastPart(bundle)});
+    found->push_back(
+        {asked[i].front().pid, std::move(command), StateOf(answers[i]), LastPart(bundle)});
   }
   processes_ = std::move(found);
   looked_at_ = std::chrono::steady_clock::now();
@@ -106,8 +111,7 @@ Change FolderProcessList::Do(const std::string& action, int32_t pid) {
   };
   const Turn turn(&busy_);
   if (turn.number > kMostActions)
-    return {Change::Kind::kBusy, "Other actions are not done yet. Try again."};
-  const std::string name = "Process " + std::to_string(pid);
+    return {Change::Kind::kBusy, "other actions are not done yet; try again"};
   const std::vector<Endpoint> names = NamesOf(OwnEndpoints(), pid);
   Answer status;
   status.kind = Answer::Kind::kNobody;
@@ -115,22 +119,20 @@ Change FolderProcessList::Do(const std::string& action, int32_t pid) {
   if (status.kind == Answer::Kind::kNobody || status.kind == Answer::Kind::kForeign ||
       (status.kind == Answer::Kind::kOk && !Holds(status.Get(proto::kKeyBundle)))) {
     return {Change::Kind::kNoProcess,
-            name + " does not record into this folder; 'gpuprof ps' lists all processes."};
+            "the process does not record into this folder; 'gpuprof ps' lists all processes"};
   }
-  if (status.kind != Answer::Kind::kOk)
-    return {Change::Kind::kRefused, AsSentence(name + ": " + status.error)};
+  if (status.kind != Answer::Kind::kOk) return {Change::Kind::kRefused, status.error};
   const Answer answer = AskTogether({names}, RequestOf(action), kChangeTimeoutMs).front();
   {
     // The next look shall see the new state.
     const std::lock_guard lock(mutex_);
     processes_ = nullptr;
   }
-  if (answer.kind != Answer::Kind::kOk)
-    return {Change::Kind::kRefused, AsSentence(name + ": " + answer.error)};
+  if (answer.kind != Answer::Kind::kOk) return {Change::Kind::kRefused, answer.error};
   const std::string snapshot = answer.Get(proto::kKeySnapshot);
   if (action == proto::kVerbSnapshot && !snapshot.empty())
-    return {Change::Kind::kDone, name + ": " + LastPart(snapshot) + "."};
-  return {Change::Kind::kDone, name + ": " + DescribeChange(answer) + "."};
+    return {Change::Kind::kDone, LastPart(snapshot)};
+  return {Change::Kind::kDone, DescribeChange(answer)};
 }
 
 }  // namespace gpuprof::launcher

@@ -22,7 +22,7 @@ namespace gpuprof::launcher {
 struct FolderProcess {
   int32_t pid = 0;
   std::string command;  // with secrets masked
-  std::string state;    // as `gpuprof ps` prints it
+  std::string state;    // as `gpuprof ps` prints it, but "recording" for a capture
   std::string title;    // of the bundle
 };
 using FolderProcesses = std::vector<FolderProcess>;
@@ -30,7 +30,7 @@ using FolderProcesses = std::vector<FolderProcess>;
 // What became of an action.
 struct Change {
   enum class Kind { kDone, kRefused, kNoProcess, kBusy } kind = Kind::kRefused;
-  std::string message;
+  std::string message;  // cause and fix, or the new state; without the process
 };
 
 class FolderProcessList {

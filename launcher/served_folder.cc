@@ -198,12 +198,12 @@ HttpAnswer ServedFolder::Control(std::string_view rest, const HttpRequest& reque
     return answer;
   }
   if (request.mark != "1")
-    return Json(403, {{"ok", false}, {"message", "The header 'X-Gpuprof: 1' is missing."}});
+    return Json(403, {{"ok", false}, {"message", "the header 'X-Gpuprof: 1' is missing"}});
   const std::optional<uint64_t> pid = TakeNumber(&rest);
   const bool is_action =
       rest == proto::kVerbStart || rest == proto::kVerbStop || rest == proto::kVerbSnapshot;
   if (!pid.has_value() || *pid == 0 || !is_action)
-    return Json(404, {{"ok", false}, {"message", "The actions are start, stop and snapshot."}});
+    return Json(404, {{"ok", false}, {"message", "the actions are start, stop and snapshot"}});
   const Change change = processes_.Do(std::string(rest), static_cast<int32_t>(*pid));
   const int status = change.kind == Change::Kind::kNoProcess ? 404
                      : change.kind == Change::Kind::kBusy    ? 503

@@ -443,7 +443,7 @@ def test_a_live_process(tmp_path):
         assert status == 200 and not answer["ok"] and "no capture is running" in answer["message"]
         status, answer = post(server, f"control/{victim.pid}/start")
         assert (status, answer["ok"]) == (200, True) and "capturing" in answer["message"]
-        assert victim.state() == "capturing" == process_of(server, victim.pid)["state"]
+        assert (victim.state(), process_of(server, victim.pid)["state"]) == ("capturing", "recording")
         number = wait_for(lambda: captures_of(server).get("live"))["id"]
         status, answer = post(server, f"control/{victim.pid}/stop", Origin=f"http://127.0.0.1:{server.port}")
         assert (status, answer["ok"]) == (200, True) and victim.state() == "dormant"
