@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,12 @@ struct Error {
   explicit operator bool() const { return kind != ErrorKind::kNone; }
 };
 
+// What a bundle stands for that WriteBundle made.
+struct ImportOrigin {
+  std::string path;                            // of the other tool's trace
+  std::map<std::string, uint64_t> file_bytes;  // of its files, by name
+};
+
 struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
@@ -51,7 +58,21 @@ struct OpenOptions {
   // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
   // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;
+  // Counts the bytes of files of JSON as they are read. Null: they are not counted.
+  std::atomic<uint64_t>* bytes_read = nullptr;
+  // For an imported bundle: results name this trace, with its sizes, in place of the bundle. Empty:
+  // they name the bundle.
+  ImportOrigin origin;
 };
+
+// Files of another tool that Open reads as one recording.
+struct ForeignInput {
+  std::string importer;            // "Kineto JSON", "XSpace"; empty: no recording of another tool
+  std::vector<std::string> files;  // paths
+};
+// Finds the files of another tool by names and first bytes: `path` is one file, or a folder. A file
+// of JSON must look like a trace. `is_deep`: runs in folders below count, too.
+ForeignInput FindForeign(const std::string& path, bool is_deep);
 
 // Opens a bundle directory or one .gpt file. Faulty files give what was readable and entries in
 // Trace::faults; an Error only when nothing could be read at all.
@@ -232,8 +253,9 @@ struct ImportOptions {
 };
 struct ImportReport {
   uint64_t rows = 0;
-  uint64_t bytes = 0;    // of the traces
-  std::string manifest;  // what the caller writes as bundle.pb, last
+  uint64_t bytes = 0;                          // of the traces
+  std::string manifest;                        // what the caller writes as bundle.pb, last
+  std::map<std::string, uint64_t> file_bytes;  // for ImportOrigin
 };
 // Writes a trace of another tool as the traces of a bundle: `gpuprof import`. After an error, files
 // may be left in the folder.
@@ -244,15 +266,22 @@ struct ReportFile {
   std::string name;  // in the page
   std::string path;
 };
+// What a served page shows: a recording, the list of a folder's recordings, or a comparison of two.
+enum class PageKind { kRecording, kList, kComparison };
 struct ReportOptions {
   std::string_view page;  // the built page; the data goes before its mark
-  std::string title;      // what the page is of, for people
+  PageKind kind = PageKind::kRecording;
+  std::string title;  // what the page is of, for people
   std::string writer_version;
   std::vector<ReportFile> files;
   std::string bundle;      // where the files are: a folder or one .gpt file
   std::string left_out;    // what the files lack, one sentence; empty: nothing
+  std::string list;        // address of the list that a served page belongs to; empty: none
+  std::string comparison;  // JSON of a comparison with another recording; empty: none
   uint64_t max_bytes = 0;  // of the page; events are left out of a larger one
 };
+// The name of a comparison among the results of a page.
+inline constexpr std::string_view kComparisonResult = "diff";
 struct ReportReport {
   uint64_t bytes = 0;           // of the page
   uint64_t left_out_bytes = 0;  // of files, as they would be in the page

@@ -31,6 +31,16 @@ void TakeProcesses(const TraceFiles& files, ModelBuilder* model) {
   }
 }
 
+// Gives an imported bundle the name and the sizes of what it stands for.
+void StandFor(const ImportOrigin& origin, Trace* trace) {
+  if (origin.path.empty() || !trace->manifest.has_import()) return;
+  trace->path = origin.path;
+  for (Process& process : trace->processes) {
+    const auto found = origin.file_bytes.find(process.file);
+    if (found != origin.file_bytes.end()) process.file_bytes = found->second;
+  }
+}
+
 Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
   Trace* trace = &model->trace();
   trace->tables = options.headers_only ? TableSet() : options.tables;
@@ -50,6 +60,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuild
   TakeProcesses(files, model);
   TakeProcesses(samplers, model);
   TakeImport(trace);
+  StandFor(options.origin, trace);
   return {};
 }
 

@@ -46,7 +46,8 @@ constexpr char kImportFooter[] =
     "It is 3 too if the bundle could not be written.";
 
 constexpr char kReportFooter[] =
-    "  gpuprof report run1                         # then: open report.html in a browser\n\n"
+    "  gpuprof report run1                         # then: open report.html in a browser\n"
+    "  gpuprof report run2 --against run1          # with a page that compares run2 with run1\n\n"
     "The page is one file and needs no network. It holds the results of all passes and the "
     "events.\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
@@ -55,9 +56,15 @@ constexpr char kReportFooter[] =
 
 constexpr char kServeFooter[] =
     "  gpuprof serve run1                          # then: open the printed address in a "
-    "browser\n\n"
+    "browser\n"
+    "  gpuprof serve runs                          # a folder: a list of the recordings in it\n\n"
     "The page is that of 'gpuprof report'. Its figures and events come from this command when the "
     "page asks for them.\n"
+    "The list of a folder shows new recordings as they come, compares two of them, and starts and "
+    "stops processes\n"
+    "that record into the folder. Traces of other tools are kept as bundles in "
+    "$XDG_CACHE_HOME/gpuprof/imports or\n"
+    "~/.cache/gpuprof/imports: at most 4 GiB, the oldest go first.\n"
     "Only this machine reaches the server, and only with the token in the address. Ctrl-C ends "
     "it.\n"
     "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port, 3 an input could "

@@ -260,6 +260,29 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   return AskTogether({{endpoint}}, verb, timeout_ms).front();
 }
 
+std::vector<Endpoint> NamesOf(const std::vector<Endpoint>& endpoints, int32_t pid) {
+  std::vector<Endpoint> names;
+  for (const Endpoint& endpoint : endpoints) {
+    if (endpoint.pid == pid) names.push_back(endpoint);
+  }
+  return names;
+}
+
+std::string RequestOf(const std::string& action) {
+  if (action != proto::kVerbSnapshot) return action;
+  const time_t now = time(nullptr);
+  tm utc = {};
+  gmtime_r(&now, &utc);
+  char name[32];
+  strftime(name, sizeof name, "%Y%m%dT%H%M%SZ", &utc);
+  return action + " " + name;
+}
+
+std::string DescribeChange(const Answer& answer) {
+  return answer.Get(proto::kKeyState) + ", captures " + answer.Get(proto::kKeyCaptures) +
+         ", events " + answer.Get(proto::kKeyEvents) + ", lost " + answer.Get(proto::kKeyLost);
+}
+
 std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
                                    const std::string& bundle) {
   constexpr int kTimeoutMs = 500;

@@ -63,6 +63,21 @@ std::vector<Answer> AskTogether(const std::vector<std::vector<Endpoint>>& proces
 // Asks one process by one name.
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 
+// Returns the names of one process, the best first. After an exec a pid may have sockets of earlier
+// images, and other users may have taken its names.
+std::vector<Endpoint> NamesOf(const std::vector<Endpoint>& endpoints, int32_t pid);
+
+// Returns the request of an action. Processes that get one request write snapshots of one name, so
+// that their files make one bundle.
+std::string RequestOf(const std::string& action);
+
+// How long an action may take: stop returns when everything is in the file, which a slow disk
+// delays.
+inline constexpr int kChangeTimeoutMs = 120'000;
+
+// Returns one line about a process that has carried out an action.
+std::string DescribeChange(const Answer& answer);
+
 // Returns the processes of `endpoints` that run and whose traces go to this bundle. Other users'
 // processes are not asked: a command's end waits only for its own user's.
 std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,

@@ -201,16 +201,19 @@ class Messages : public httplib::Server {
   }
 
   void Answer(const httplib::Request& request, httplib::Response* response) const {
-    if (request.method != "GET" && request.method != "HEAD") {
+    const bool is_post = request.method == "POST";
+    if (!is_post && request.method != "GET" && request.method != "HEAD") {
       response->status = 405;
       response->set_header("Allow", "GET, HEAD");
       response->set_content("This server only answers GET and HEAD.\n",
                             "text/plain; charset=utf-8");
       return;
     }
+    std::optional<std::string> origin;
+    if (request.has_header("Origin")) origin = Single(request, "Origin");
     auto answer = std::make_shared<HttpAnswer>(
-        handler_({request.path, Single(request, "Host"), Single(request, "Range"),
-                  Single(request, "If-Range")}));
+        handler_({is_post, request.path, Single(request, "Host"), Single(request, "Range"),
+                  Single(request, "If-Range"), origin, Single(request, "X-Gpuprof")}));
     response->status = answer->status;
     for (const auto& [name, value] : answer->headers) response->set_header(name, value);
     if (answer->file == nullptr || answer->length == 0) {

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A small HTTP server for this machine alone: it binds to 127.0.0.1 and takes GET and HEAD. The
-// library reads requests and writes answers. Connections, their number and their limits of time
-// and size are this file's own, because any user of the machine can connect.
+// A small HTTP server for this machine alone: it binds to 127.0.0.1 and takes GET, HEAD and POST. A
+// body of a request is not read. The library reads requests and writes answers. Connections, their
+// number and their limits of time and size are this file's own, because any user of the machine can
+// connect.
 //
 // Each connection has a thread, and answers are made on it.
 
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +23,14 @@
 namespace gpuprof::launcher {
 
 struct HttpRequest {
+  bool is_post = false;  // otherwise GET or HEAD
   std::string path;      // decoded, without a query
   std::string host;      // of the header Host; empty if the header is missing, or comes twice
   std::string range;     // of the header Range; empty: all is wanted
   std::string if_range;  // of the header If-Range
+  // The header Origin. None: the header is missing. Empty: it comes twice.
+  std::optional<std::string> origin;
+  std::string mark;  // of the header X-Gpuprof, which no form of a foreign page can send
 };
 
 struct HttpAnswer {
@@ -36,6 +42,14 @@ struct HttpAnswer {
   std::shared_ptr<const codec::OwnedFile> file = nullptr;
   uint64_t offset = 0, length = 0;
 };
+
+// Returns an answer of one sentence for people.
+inline HttpAnswer Refuse(int status, const std::string& words) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.body = words + "\n";
+  return answer;
+}
 
 using HttpHandler = std::function<HttpAnswer(const HttpRequest& request)>;
 

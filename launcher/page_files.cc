@@ -17,6 +17,13 @@ std::string LastPart(const std::string& path) {
   return whole.substr(whole.rfind('/') + 1);
 }
 
+std::vector<analysis::ReportFile> PageFiles::ForPage() const {
+  std::vector<analysis::ReportFile> files;
+  for (const analysis::ReportFile& file : files_)
+    files.push_back({analysis::OneLine(file.name), file.path});
+  return files;
+}
+
 bool PageFiles::Find(const std::string& input) {
   const std::string path = WithoutSlash(input);
   const bool is_folder = CheckFolder(path).empty();

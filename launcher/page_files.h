@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The files that a page reads: those of a bundle, or of the bundle that is made of another tool's
-// trace for the page alone. Called by `gpuprof report` and `gpuprof serve`. One thread.
+// trace for a report alone. Called by `gpuprof report` and `gpuprof serve`. One thread.
 
 #pragma once
 
@@ -26,10 +26,9 @@ class PageFiles {
   const std::string& folder(const std::string& input) const {
     return folder_.path().empty() ? input : folder_.path();
   }
-  // Removes what Import made.
-  void Remove() { folder_.Remove(); }
-
   const std::vector<analysis::ReportFile>& files() const { return files_; }
+  // Returns the same with names that can stand in addresses, which are text.
+  std::vector<analysis::ReportFile> ForPage() const;
   // Returns one sentence about what the files lack, or "".
   const std::string& left_out() const { return left_out_; }
 

@@ -48,17 +48,27 @@ struct Writer {
   }
 };
 
-}  // namespace
-
-PageResults::PageResults(std::string input, std::shared_ptr<const analysis::Trace> trace)
-    : input_(std::move(input)), trace_(std::move(trace)), thread_([this] { Run(); }) {}
-
-PageResults::~PageResults() {
-  Stop();
-  thread_.join();
+template <typename Write>
+PageAnswer Keep(const Write& write) {
+  PageAnswer answer;
+  auto file = std::make_shared<codec::OwnedFile>();
+  answer.fault = MakeUnnamedFile(file.get());
+  if (!answer.fault.empty()) return answer;
+  Writer writer{file->fd()};
+  write(&writer);
+  if (writer.error != 0) {
+    answer.fault = std::string("The result cannot be kept in a temporary file: ") +
+                   std::strerror(writer.error) + "; name another place in TMPDIR.";
+    return answer;
+  }
+  answer.file = std::move(file);
+  answer.size = writer.size;
+  return answer;
 }
 
-std::string PageResults::CheckName(const std::string& name) {
+}  // namespace
+
+std::string CheckResultName(const std::string& name) {
   const Wanted wanted(name);
   const auto& passes = analysis::Passes();
   const auto pass = std::find_if(passes.begin(), passes.end(),
@@ -68,6 +78,45 @@ std::string PageResults::CheckName(const std::string& name) {
   if (name == wanted.pass) return "";
   if (std::find(pass->keys.begin(), pass->keys.end(), wanted.by) != pass->keys.end()) return "";
   return "The pass has no key of this name; 'gpuprof help stats' lists them.";
+}
+
+PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
+  const Wanted wanted(name);
+  analysis::PassOptions options;
+  options.by = wanted.by;
+  PageAnswer answer;
+  analysis::OpenOptions open;
+  open.headers_only = true;
+  open.origin = input.origin;
+  std::shared_ptr<const analysis::Trace> trace;
+  analysis::Error error = analysis::Open(input.path, open, &trace);
+  if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);
+  if (!answer.fault.empty()) return answer;
+  open.headers_only = false;
+  open.tables = analysis::TablesOf(wanted.pass, options);
+  open.sums_above_rows = analysis::PageSumsAbove(wanted.pass, options);
+  if (!error) error = analysis::Open(input.path, open, &trace);
+  std::unique_ptr<google::protobuf::Message> result;
+  if (!error) error = analysis::Run(wanted.pass, *trace, options, &result);
+  if (error) {
+    answer.fault = error.message;
+    return answer;
+  }
+  return Keep([&](Writer* writer) {
+    analysis::Render(*result, analysis::Format::kJson, options, 0, Writer::Take, writer);
+  });
+}
+
+PageAnswer KeepResult(const std::string& json) {
+  return Keep([&](Writer* writer) { Writer::Take(writer, json); });
+}
+
+PageResults::PageResults(Compute compute)
+    : compute_(std::move(compute)), thread_([this] { Run(); }) {}
+
+PageResults::~PageResults() {
+  Stop();
+  thread_.join();
 }
 
 std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
@@ -96,7 +145,7 @@ void PageResults::Run() {
     wanted_.pop_front();
     is_busy_ = true;
     lock.unlock();
-    auto answer = std::make_shared<const PageAnswer>(Compute(name));
+    auto answer = std::make_shared<const PageAnswer>(compute_(name));
     // The tables of the pass are gone: their memory goes back to the machine.
     malloc_trim(0);
     lock.lock();
@@ -104,45 +153,6 @@ void PageResults::Run() {
     kept_[name] = std::move(answer);
     changed_.notify_all();
   }
-}
-
-PageAnswer PageResults::Compute(const std::string& name) {
-  const Wanted wanted(name);
-  PageAnswer answer;
-  analysis::PassOptions options;
-  options.by = wanted.by;
-  std::shared_ptr<const analysis::Trace> trace = trace_;
-  analysis::Error error;
-  if (trace == nullptr) {
-    analysis::OpenOptions open;
-    open.headers_only = true;
-    error = analysis::Open(input_, open, &trace);
-    if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);
-    if (!answer.fault.empty()) return answer;
-    open.headers_only = false;
-    open.tables = analysis::TablesOf(wanted.pass, options);
-    open.sums_above_rows = analysis::PageSumsAbove(wanted.pass, options);
-    if (!error) error = analysis::Open(input_, open, &trace);
-  }
-  std::unique_ptr<google::protobuf::Message> result;
-  if (!error) error = analysis::Run(wanted.pass, *trace, options, &result);
-  if (error) {
-    answer.fault = error.message;
-    return answer;
-  }
-  auto file = std::make_shared<codec::OwnedFile>();
-  answer.fault = MakeUnnamedFile(file.get());
-  if (!answer.fault.empty()) return answer;
-  Writer writer{file->fd()};
-  analysis::Render(*result, analysis::Format::kJson, options, 0, Writer::Take, &writer);
-  if (writer.error != 0) {
-    answer.fault = std::string("The result cannot be kept in a temporary file: ") +
-                   std::strerror(writer.error) + "; name another place in TMPDIR.";
-    return answer;
-  }
-  answer.file = std::move(file);
-  answer.size = writer.size;
-  return answer;
 }
 
 }  // namespace gpuprof::launcher

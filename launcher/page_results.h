@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Results of passes for a server, as `gpuprof stats PASS --by KEY --json` prints them. A result is
-// computed when it is first asked for, and kept in a file without a name: memory stays small.
+// Results for a page of a server. A result is computed when it is first asked for, and kept in a
+// file without a name: memory stays small. A result of a pass is what `gpuprof stats PASS --by KEY
+// --json` prints.
 //
 // One thread of this object computes, one result after the other. Any thread may ask.
 
@@ -10,6 +11,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +19,7 @@
 #include <thread>
 
 #include "analysis/analysis.h"
+#include "launcher/comparison.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::launcher {
@@ -27,28 +30,33 @@ struct PageAnswer {
   std::string fault;
 };
 
+// Returns what is wrong with a name PASS or PASS:KEY, in a sentence, or "".
+std::string CheckResultName(const std::string& name);
+
+// Computes a result of this name, which CheckResultName found right. Opens the input with the
+// pass's own tables, and closes it again.
+PageAnswer ComputeResult(const PlacedInput& input, const std::string& name);
+// Keeps a text as a result.
+PageAnswer KeepResult(const std::string& json);
+
 class PageResults {
  public:
-  // Computes from `trace`. If it is null, each pass opens the input with its own tables, and lets
-  // it go again.
-  PageResults(std::string input, std::shared_ptr<const analysis::Trace> trace);
+  // Computes the result of a name. Called on one thread.
+  using Compute = std::function<PageAnswer(const std::string& name)>;
+  explicit PageResults(Compute compute);
   ~PageResults();
   PageResults(const PageResults&) = delete;
   PageResults& operator=(const PageResults&) = delete;
 
-  // Returns what is wrong with a name PASS or PASS:KEY, in a sentence, or "".
-  static std::string CheckName(const std::string& name);
-  // Waits for the result of this name, which CheckName found right. Null: Stop was called.
+  // Waits for the result of this name. Null: Stop was called.
   std::shared_ptr<const PageAnswer> Get(const std::string& name);
   // Ends all waits. Returns false if a pass is still at work: it cannot be interrupted.
   bool Stop();
 
  private:
   void Run();
-  PageAnswer Compute(const std::string& name);
 
-  const std::string input_;
-  const std::shared_ptr<const analysis::Trace> trace_;
+  const Compute compute_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<const PageAnswer>> kept_;  // null: asked for

@@ -5,33 +5,17 @@
 
 #include "launcher/report_server.h"
 
-#include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <optional>
-
-#include "launcher/json_text.h"
-#include "launcher/text.h"
+#include <string_view>
 
 namespace gpuprof::launcher {
 namespace {
 
-// A client that wants more asks several times.
-constexpr uint64_t kLargestRange = 64 << 20;
 constexpr size_t kTokenBytes = 16;
-
-HttpAnswer Refuse(int status, const std::string& words) {
-  HttpAnswer answer;
-  answer.status = status;
-  answer.body = words + "\n";
-  return answer;
-}
 
 // Returns the token in hexadecimal digits; empty: the kernel gives no random bytes.
 std::string MakeToken() {
@@ -55,48 +39,13 @@ bool IsSame(std::string_view token, std::string_view given) {
   return difference == 0;
 }
 
-struct Part {
-  uint64_t offset = 0, length = 0;
-};
-
-// Reads "bytes=FIRST-LAST", "bytes=FIRST-" or "bytes=-LENGTH". Nothing: no part of the file is
-// meant, or several are.
-std::optional<Part> ReadRange(std::string_view text, uint64_t size) {
-  constexpr std::string_view kUnit = "bytes=";
-  if (!text.starts_with(kUnit)) return std::nullopt;
-  text.remove_prefix(kUnit.size());
-  const size_t dash = text.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto number = [](std::string_view digits, uint64_t* value) {
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
-    return read.ec == std::errc() && read.ptr == digits.data() + digits.size();
-  };
-  uint64_t first = 0, last = 0;
-  const std::string_view before = text.substr(0, dash), after = text.substr(dash + 1);
-  if (before.empty()) {
-    if (!number(after, &last) || last == 0 || size == 0) return std::nullopt;
-    const uint64_t length = std::min(last, size);
-    return Part{size - length, length};
-  }
-  if (!number(before, &first) || first >= size) return std::nullopt;
-  if (after.empty()) return Part{first, size - first};
-  if (!number(after, &last) || last < first) return std::nullopt;
-  return Part{first, std::min(last, size - 1) - first + 1};
-}
-
-std::string TagOf(const struct stat& status) {
-  const int64_t changed_ns =
-      static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return "\"" + std::to_string(status.st_size) + "-" + std::to_string(changed_ns) + "\"";
-}
-
 }  // namespace
 
-ReportServer::ReportServer(std::string input, std::shared_ptr<const analysis::Trace> trace,
-                           std::string bundle, analysis::ReportOptions page)
-    : page_(std::move(page)),
-      results_(std::move(input), std::move(trace)),
-      outlines_(std::move(bundle)) {}
+HttpAnswer RefusePost() {
+  HttpAnswer answer = Refuse(405, "This address only answers GET and HEAD.");
+  answer.headers = {{"Allow", "GET, HEAD"}};
+  return answer;
+}
 
 std::string ReportServer::Start(uint16_t port) {
   token_ = MakeToken();
@@ -112,9 +61,9 @@ std::string ReportServer::Address() const {
 }
 
 bool ReportServer::Stop() {
-  const bool is_idle = results_.Stop();
+  if (!served_->Stop()) return false;
   server_.Stop();
-  return is_idle;
+  return true;
 }
 
 // A foreign page can give its own name this machine's address, but it cannot choose this header.
@@ -123,102 +72,26 @@ bool ReportServer::IsOurHost(const std::string& host) const {
   return host == "127.0.0.1" + port || host == "localhost" + port;
 }
 
+// A browser sends the origin of the page that asks.
+bool ReportServer::IsOurOrigin(const std::string& origin) const {
+  constexpr std::string_view kScheme = "http://";
+  return origin.starts_with(kScheme) && IsOurHost(origin.substr(kScheme.size()));
+}
+
 HttpAnswer ReportServer::Answer(const HttpRequest& request) {
   if (!IsOurHost(request.host)) {
     return Refuse(403,
                   "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
                       "/. A tunnel must use the same port at both ends.");
   }
+  if (request.origin.has_value() && !IsOurOrigin(*request.origin))
+    return Refuse(403, "Another site's page asked for this.");
   const std::string_view path = std::string_view(request.path).substr(1);
   const size_t slash = path.find('/');
   if (!IsSame(token_, path.substr(0, slash)))
     return Refuse(403, "The address lacks the token that 'gpuprof serve' printed.");
   if (slash == std::string_view::npos) return Refuse(404, "The page's address ends with a slash.");
-  const std::string rest(path.substr(slash + 1));
-  constexpr std::string_view kResults = "results/", kFiles = "files/", kOutlines = "outlines/";
-  if (rest.empty()) return Page();
-  if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()));
-  if (rest.starts_with(kOutlines)) return Outline(rest.substr(kOutlines.size()));
-  if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
-  return Refuse(404, "There is nothing of this name.");
-}
-
-HttpAnswer ReportServer::Page() const {
-  HttpAnswer answer;
-  if (const analysis::Error error = analysis::MakeServedPage(page_, &answer.body))
-    return Refuse(500, error.message);
-  answer.type = "text/html; charset=utf-8";
-  return answer;
-}
-
-HttpAnswer ReportServer::Result(const std::string& name) {
-  if (const std::string fault = PageResults::CheckName(name); !fault.empty())
-    return Refuse(404, fault);
-  const std::shared_ptr<const PageAnswer> result = results_.Get(name);
-  if (result == nullptr) return Refuse(503, "The server is about to end.");
-  HttpAnswer answer;
-  answer.type = "application/json";
-  if (result->file == nullptr) {
-    answer.status = 422;
-    answer.body = JsonText({{"reason", result->fault}});
-    return answer;
-  }
-  answer.file = result->file;
-  answer.length = result->size;
-  return answer;
-}
-
-HttpAnswer ReportServer::Outline(const std::string& text) {
-  analysis::OutlineRequest request;
-  if (!PageOutlines::Read(text, &request))
-    return Refuse(404, "An outline's address is FILE/TRACK/TABLES.");
-  const std::shared_ptr<const PageAnswer> made = outlines_.Get(text, request);
-  HttpAnswer answer;
-  if (made->file == nullptr) {
-    answer.status = 422;
-    answer.type = "application/json";
-    answer.body = JsonText({{"reason", made->fault}});
-    return answer;
-  }
-  answer.type = "application/octet-stream";
-  answer.file = made->file;
-  answer.length = made->size;
-  return answer;
-}
-
-HttpAnswer ReportServer::File(const std::string& name, const HttpRequest& request) const {
-  const auto found = std::find_if(page_.files.begin(), page_.files.end(),
-                                  [&](const auto& each) { return each.name == name; });
-  if (found == page_.files.end()) return Refuse(404, "The bundle has no file of this name.");
-  struct stat status;
-  auto file = std::make_shared<codec::OwnedFile>(
-      codec::OpenRegular(AT_FDCWD, found->path.c_str(), O_RDONLY, &status));
-  if (file->fd() < 0)
-    return Refuse(404, "The file cannot be read: " + codec::OpenErrorText(errno) + ".");
-  const auto size = static_cast<uint64_t>(status.st_size);
-  HttpAnswer answer;
-  answer.type = "application/octet-stream";
-  answer.headers = {{"ETag", TagOf(status)}, {"Accept-Ranges", "bytes"}};
-  Part part{0, size};
-  if (!request.range.empty() && (request.if_range.empty() || request.if_range == TagOf(status))) {
-    const std::optional<Part> asked = ReadRange(request.range, size);
-    const bool is_large = asked.has_value() && asked->length > kLargestRange;
-    if (!asked.has_value() || is_large) {
-      answer = Refuse(
-          416, is_large ? "A range may have 64 MiB." : "The range is not one part of the file.");
-      answer.headers = {{"Content-Range", "bytes */" + std::to_string(size)}};
-      return answer;
-    }
-    part = *asked;
-    answer.status = 206;
-    answer.headers.emplace_back("Content-Range", "bytes " + std::to_string(part.offset) + "-" +
-                                                     std::to_string(part.offset + part.length - 1) +
-                                                     "/" + std::to_string(size));
-  }
-  answer.file = std::move(file);
-  answer.offset = part.offset;
-  answer.length = part.length;
-  return answer;
+  return served_->Answer(std::string(path.substr(slash + 1)), request);
 }
 
 }  // namespace gpuprof::launcher

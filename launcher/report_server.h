@@ -1,50 +1,52 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `gpuprof serve` answers: the page, results of passes, and parts of the bundle's files. Each
-// address begins with a secret token, because every user of the machine can reach the port. Names
-// of files are looked up in a list: no path of a client's is ever opened.
+// The door of `gpuprof serve`: who may ask. Each address begins with a secret token, because every
+// user of the machine can reach the port. Requests that a foreign page has made are refused.
 
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "analysis/analysis.h"
 #include "launcher/http_server.h"
-#include "launcher/page_outlines.h"
-#include "launcher/page_results.h"
 
 namespace gpuprof::launcher {
 
+// What lies behind the token. Asked on the threads of connections.
+class Served {
+ public:
+  virtual ~Served() = default;
+  // Answers a request. `rest`: its path behind the token and the slash.
+  virtual HttpAnswer Answer(const std::string& rest, const HttpRequest& request) = 0;
+  // Ends all waits within Answer. Returns false if work goes on that cannot be interrupted.
+  virtual bool Stop() = 0;
+};
+
+// Returns the answer to a POST where there is nothing to be changed.
+HttpAnswer RefusePost();
+
 class ReportServer {
  public:
-  // Takes the input and its trace as PageResults does, and the page with the list of files.
-  // `bundle`: where the files are.
-  ReportServer(std::string input, std::shared_ptr<const analysis::Trace> trace, std::string bundle,
-               analysis::ReportOptions page);
+  // Serves an object that outlives this one.
+  explicit ReportServer(Served* served) : served_(served) {}
 
   // Begins to answer on a port of 127.0.0.1. Returns empty, or cause and fix.
   std::string Start(uint16_t port);
   // Returns the address of the page, with the token.
   std::string Address() const;
-  // Ends all answers. Returns false if a pass is still at work: it cannot be interrupted.
+  // Ends all answers. Returns false if work goes on that cannot be interrupted: then the process
+  // must end without a further step.
   bool Stop();
 
  private:
   HttpAnswer Answer(const HttpRequest& request);
-  HttpAnswer Page() const;
-  HttpAnswer Result(const std::string& name);
-  HttpAnswer Outline(const std::string& text);
-  HttpAnswer File(const std::string& name, const HttpRequest& request) const;
   bool IsOurHost(const std::string& host) const;
+  bool IsOurOrigin(const std::string& origin) const;
 
-  const analysis::ReportOptions page_;
+  Served* const served_;
   std::string token_;
-  PageResults results_;
-  PageOutlines outlines_;
-  HttpServer server_;  // its threads use the others, so it goes first
+  HttpServer server_;
 };
 
 }  // namespace gpuprof::launcher

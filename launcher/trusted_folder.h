@@ -3,8 +3,8 @@
 
 // A folder that is opened once and then held by its descriptor: nothing that happens to its name
 // afterwards changes where files go. Files are made with O_EXCL and O_NOFOLLOW, so that no link of
-// another user's is followed and no file is written over. Used for the bundle's folder and for the
-// folder of baselines.
+// another user's is followed and no file is written over. Used for the bundle's folder, for the
+// folder of baselines and for imported traces.
 //
 // One thread: Make sets the umask for a moment.
 

@@ -91,6 +91,7 @@ Error WriteBundle(const Trace& trace, const ImportOptions& options, ImportReport
                         "; name another place with -o DIR");
     report->rows += trace.processes[i].rows;
     report->bytes += bytes[i];
+    report->file_bytes[trace.processes[i].file] = trace.processes[i].file_bytes;
   }
   report->manifest = ManifestOf(trace, options.writer_version);
   return {};

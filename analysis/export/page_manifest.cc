@@ -17,6 +17,9 @@ constexpr PageResult kKeyed[] = {
     {"ops", "module"},        {"kernels", "signature"}, {"kernels", "op"},
     {"stacks", "kernel"},     {"stacks", "python"},     {"stacks", "wait"},
     {"stacks", "heap_alloc"}, {"stacks", "heap_live"},  {"stacks", "heap_peak"},
+    {"memcpy", "size"},       {"memcpy", "stream"},     {"api", "thread"},
+    {"sync", "thread"},       {"sync", "stream"},       {"graphs", "node"},
+    {"files", "thread"},
 };
 
 }  // namespace

@@ -48,6 +48,7 @@ class Report {
     const size_t place = options_.page.rfind(kDataMark);
     if (place == std::string_view::npos) return PageWithoutPlace();
     for (const PageResult& result : PageResults()) AddResult(result);
+    if (!options_.comparison.empty()) Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
     const uint64_t fixed = options_.page.size() + results_.size() + Manifest().size();
@@ -93,7 +94,11 @@ class Report {
       return;
     }
     if (name == "steps") steps_.CopyFrom(*result);
-    const std::string frame = codec::CompressText(Render(*result, Format::kJson, options, 0));
+    Keep(name, Render(*result, Format::kJson, options, 0));
+  }
+
+  void Keep(const std::string& name, const std::string& json) {
+    const std::string frame = codec::CompressText(json);
     if (frame.empty()) {
       failed_.push_back({{"pass", name}, {"reason", "There was not enough memory."}});
       return;

@@ -16,7 +16,10 @@ Error MakeServedPage(const ReportOptions& options, std::string* page) {
   const size_t place = options.page.rfind(kDataMark);
   if (place == std::string_view::npos) return PageWithoutPlace();
   nlohmann::json passes = nlohmann::json::array();
-  for (const PageResult& result : PageResults()) passes.push_back(result.Name());
+  if (options.kind == PageKind::kComparison) passes.push_back(kComparisonResult);
+  if (options.kind == PageKind::kRecording) {
+    for (const PageResult& result : PageResults()) passes.push_back(result.Name());
+  }
   nlohmann::json files = nlohmann::json::array();
   for (const ReportFile& file : options.files) {
     struct stat status;
@@ -24,12 +27,14 @@ Error MakeServedPage(const ReportOptions& options, std::string* page) {
     if (stat(file.path.c_str(), &status) != 0) continue;
     files.push_back({{"name", file.name}, {"size", status.st_size}});
   }
+  nlohmann::json more = {{"http", true},
+                         {"passes", std::move(passes)},
+                         {"failed", nlohmann::json::array()},
+                         {"files", std::move(files)}};
+  if (options.kind == PageKind::kList) more["captures"] = true;
+  if (!options.list.empty()) more["folder"] = options.list;
   *page = options.page.substr(0, place);
-  *page += ManifestBlock(options, options.left_out,
-                         {{"http", true},
-                          {"passes", std::move(passes)},
-                          {"failed", nlohmann::json::array()},
-                          {"files", std::move(files)}});
+  *page += ManifestBlock(options, options.left_out, more);
   *page += options.page.substr(place);
   return {};
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -90,11 +91,33 @@ void AddTextNotes(const ChromeTextNotes& text, NoteCounts* notes) {
   add(ImportNoteKind::kNotRead, text.bytes_not_read, "");
 }
 
-void Read(Input* input) {
+// Counts the bytes that another source gives.
+class CountingSource : public ByteSource {
+ public:
+  CountingSource(ByteSource* inner, std::atomic<uint64_t>* count) : inner_(inner), count_(count) {}
+  Result<size_t> Read(char* to, size_t most) override {
+    Result<size_t> got = inner_->Read(to, most);
+    if (got.ok() && count_ != nullptr) *count_ += *got;
+    return got;
+  }
+
+ private:
+  ByteSource* inner_;
+  std::atomic<uint64_t>* count_;
+};
+
+Error ReadText(Input* input, std::atomic<uint64_t>* count) {
+  const Result<std::unique_ptr<FileSource>> file = FileSource::Open(input->path);
+  if (!file.ok()) return file.error();
+  CountingSource source(file->get(), count);
+  return ReadChrome(&source, input->path, &input->importer, &input->text);
+}
+
+void Read(Input* input, std::atomic<uint64_t>* count) {
   struct stat status;
   if (stat(input->path.c_str(), &status) == 0)
     input->file_bytes = static_cast<uint64_t>(status.st_size);
-  input->error = ReadChrome(input->path, &input->importer, &input->text);
+  input->error = ReadText(input, count);
   if (!input->IsReadable()) return;
   AddTextNotes(input->text, &input->importer.notes());
   input->first_ns = input->importer.Close();
@@ -154,23 +177,26 @@ bool IsChromeInput(const std::string& path) {
          std::any_of(names.begin(), names.end(), HasChromeName);
 }
 
-Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
-  model->trace().importer = "Kineto JSON";
-  std::vector<std::unique_ptr<Input>> inputs;
+std::vector<std::string> ChromeFiles(const std::string& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    for (const std::string& name : NamesIn(path)) {
-      if (!HasChromeName(name)) continue;
-      inputs.push_back(std::make_unique<Input>());
-      inputs.back()->path = path + "/" + name;
-      inputs.back()->name = name;
-    }
-  } else {
-    inputs.push_back(std::make_unique<Input>());
-    inputs.back()->path = path;
-    inputs.back()->name = fs::path(path).filename().string();
+  if (stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {path};
+  std::vector<std::string> files;
+  for (const std::string& name : NamesIn(path)) {
+    if (HasChromeName(name)) files.push_back(path + "/" + name);
   }
-  ParallelFor(inputs.size(), options.threads, [&](size_t i, int) { Read(inputs[i].get()); });
+  return files;
+}
+
+Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+  model->trace().importer = kChromeImporter;
+  std::vector<std::unique_ptr<Input>> inputs;
+  for (const std::string& file : ChromeFiles(path)) {
+    inputs.push_back(std::make_unique<Input>());
+    inputs.back()->path = file;
+    inputs.back()->name = fs::path(file).filename().string();
+  }
+  ParallelFor(inputs.size(), options.threads,
+              [&](size_t i, int) { Read(inputs[i].get(), options.bytes_read); });
   const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
                                        [](const auto& input) { return input->IsReadable(); });
   if (!is_any_read) return inputs.front()->error;

@@ -50,7 +50,7 @@ std::string Choices(const OptionView& option) {
 
 bool TakesPath(const OptionView& option) {
   return option.type_name == "DIR" || option.type_name == "PATH" || option.type_name == "FILE" ||
-         option.type_name == "BUNDLE" || option.type_name == "TRACE";
+         option.type_name == "BUNDLE" || option.type_name == "BASE" || option.type_name == "TRACE";
 }
 bool TakesPid(const OptionView& option) { return option.type_name == "PID"; }
 constexpr char kPids[] = "gpuprof ps 2>/dev/null | awk 'NR > 1 {print $1}'";

@@ -28,9 +28,7 @@
 namespace gpuprof::launcher {
 namespace {
 
-// stop returns when everything is in the file: as long as a slow disk may take.
 constexpr int kStatusTimeoutMs = 10'000;
-constexpr int kChangeTimeoutMs = 120'000;
 constexpr int kYoungTimeoutMs = 2'000;
 constexpr int kYoungPauseMs = 20;
 
@@ -61,15 +59,6 @@ std::string WhyNoSocket(int32_t pid) {
          "NAME if programs of its name are left out)";
 }
 
-std::string UtcName() {
-  const time_t now = time(nullptr);
-  tm utc = {};
-  gmtime_r(&now, &utc);
-  char name[32];
-  strftime(name, sizeof name, "%Y%m%dT%H%M%SZ", &utc);
-  return name;
-}
-
 class Ctl : public Verb {
  public:
   void Declare(Options* options) override {
@@ -92,8 +81,7 @@ class Ctl : public Verb {
     std::vector<int32_t> wanted;
     endpoints_ = FindEndpoints();
     if (!ParsePids(&wanted)) return kExitUsage;
-    // One name for all, so that their files make one bundle.
-    request_ = action_ == proto::kVerbSnapshot ? action_ + " " + UtcName() : action_;
+    request_ = RequestOf(action_);
     AskAll(wanted);
     // Sockets may be there of processes that are not.
     if (!was_anybody_) {
@@ -132,16 +120,6 @@ class Ctl : public Verb {
     return true;
   }
 
-  // After an exec a pid may have left sockets of its earlier images, and other users may have taken
-  // names of it: the first name that the process itself listens on is asked.
-  std::vector<Endpoint> NamesOf(int32_t pid) const {
-    std::vector<Endpoint> names;
-    for (const Endpoint& endpoint : endpoints_) {
-      if (endpoint.pid == pid) names.push_back(endpoint);
-    }
-    return names;
-  }
-
   static uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
 
   // The limit is one for the whole verb.
@@ -155,7 +133,7 @@ class Ctl : public Verb {
                                                                             : kChangeTimeoutMs);
     young_end_ms_ = NowMs() + kYoungTimeoutMs;
     std::vector<std::vector<Endpoint>> processes;
-    for (const int32_t pid : wanted) processes.push_back(NamesOf(pid));
+    for (const int32_t pid : wanted) processes.push_back(NamesOf(endpoints_, pid));
     std::vector<Answer> answers = AskTogether(processes, request_, LeftMs());
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!IsThere(answers[i])) AwaitYoung(wanted[i], &answers[i]);
@@ -173,7 +151,7 @@ class Ctl : public Verb {
     while (!all_ && !IsThere(*answer) && NowMs() < young_end_ms_ && LoadsRecorder(pid)) {
       usleep(kYoungPauseMs * 1000);
       endpoints_ = FindEndpoints();
-      const std::vector<Endpoint> names = NamesOf(pid);
+      const std::vector<Endpoint> names = NamesOf(endpoints_, pid);
       if (!names.empty()) *answer = AskTogether({names}, request_, LeftMs()).front();
     }
   }
@@ -207,9 +185,7 @@ class Ctl : public Verb {
         text +=
             answer.Get(proto::kKeyPid) + ": " + ShortPath(answer.Get(proto::kKeySnapshot)) + "\n";
       } else {
-        text += answer.Get(proto::kKeyPid) + ": " + answer.Get(proto::kKeyState) + ", captures " +
-                answer.Get(proto::kKeyCaptures) + ", events " + answer.Get(proto::kKeyEvents) +
-                ", lost " + answer.Get(proto::kKeyLost) + "\n";
+        text += answer.Get(proto::kKeyPid) + ": " + DescribeChange(answer) + "\n";
       }
     }
     PutOut(text);

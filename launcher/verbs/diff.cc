@@ -5,18 +5,14 @@
 // scripts, a regression can be made a failure.
 
 #include <google/protobuf/message.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 
 #include "launcher/baselines.h"
 #include "launcher/command.h"
+#include "launcher/comparison.h"
 #include "launcher/freed_memory.h"
-#include "launcher/read_file.h"
 #include "launcher/reading.h"
 #include "launcher/table_options.h"
 #include "launcher/text.h"
@@ -34,28 +30,6 @@ std::string CheckFormat(std::string_view text) {
     if (text == format) return "";
   }
   return "'" + std::string(text) + "' is not a format; choose from text, markdown, json, csv";
-}
-
-// One of the two recordings.
-struct Side {
-  std::unique_ptr<google::protobuf::Message> baseline;
-  BundleFacts facts;
-  analysis::Error error;
-};
-
-// Returns how large a file is, or the files of a folder.
-uint64_t BytesOf(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
-    const uint64_t bytes = std::filesystem::file_size(path, error);
-    return error ? 0 : bytes;
-  }
-  uint64_t bytes = 0;
-  for (const std::string& name : ListFolder(path)) {
-    const uint64_t of_file = std::filesystem::file_size(path + "/" + name, error);
-    if (!error) bytes += of_file;
-  }
-  return bytes;
 }
 
 class Diff : public Verb {
@@ -91,15 +65,15 @@ class Diff : public Verb {
       return kExitUsage;
     }
     KeepFreedMemory();
-    Side before, after;
+    Measured before, after;
     if (baseline_.empty()) {
-      MeasureBoth(&before, &after);
+      MeasureBoth({before_}, {after_}, options_, &before, &after);
     } else {
       const int found = FindBaseline(&before.baseline);
       if (found != kExitOk) return found;
-      Measure(before_, 0, &after);
+      after = Measure({before_}, options_);
     }
-    for (const Side* side : {&before, &after}) {
+    for (const Measured* side : {&before, &after}) {
       if (side->error) return ExitOf(side->error);
     }
     std::unique_ptr<google::protobuf::Message> result;
@@ -128,32 +102,6 @@ class Diff : public Verb {
     if (fault.empty()) return ReadBaseline(folder, baseline_, baseline);
     Say(fault);
     return kExitUnreadable;
-  }
-
-  void Measure(const std::string& path, uint64_t memory_limit_bytes, Side* side) const {
-    analysis::OpenOptions open;
-    open.tables = analysis::CompareTables();
-    open.memory_limit_bytes = memory_limit_bytes;
-    std::shared_ptr<const analysis::Trace> trace;
-    side->error = analysis::Open(path, open, &trace);
-    if (side->error) return;
-    side->facts = FactsOf(*trace);
-    side->error = analysis::MakeBaseline(*trace, options_, &side->baseline);
-  }
-
-  // Small recordings are measured at once. Large ones are measured one after the other: of each
-  // only what the comparison needs stays in memory.
-  void MeasureBoth(Side* before, Side* after) const {
-    constexpr uint64_t kSmallBytes = 64 << 20;
-    if (BytesOf(before_) + BytesOf(after_) > kSmallBytes) {
-      Measure(before_, 0, before);
-      return Measure(after_, 0, after);
-    }
-    const auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    std::thread other([&] { Measure(before_, memory / 8 * 3, before); });
-    Measure(after_, memory / 8 * 3, after);
-    other.join();
   }
 
   std::string before_, after_, baseline_, folder_, format_, fail_on_;

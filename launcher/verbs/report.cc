@@ -4,7 +4,10 @@
 // `gpuprof report`: one HTML page with every analysis and the events. The page reads the chunks of
 // a bundle, so a trace of another tool becomes a bundle in a temporary folder first.
 
+#include <algorithm>
+
 #include "launcher/command.h"
+#include "launcher/comparison.h"
 #include "launcher/freed_memory.h"
 #include "launcher/output_file.h"
 #include "launcher/page_files.h"
@@ -28,6 +31,8 @@ class Report : public Verb {
         "BUNDLE", &bundle_,
         "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
     options->Value("-o,--output", &output_, "FILE", "The new page; -: standard output");
+    options->Value("--against", &against_, "BASE",
+                   "Another recording: the page compares the recording with it");
     options->Value("--max-size", &max_size_, "SIZE",
                    "Largest size of the page; a larger one has the events of some steps alone",
                    CheckSize);
@@ -46,6 +51,9 @@ class Report : public Verb {
     }
     KeepFreedMemory();
     std::shared_ptr<const analysis::Trace> trace;
+    // Before the recording is opened: a comparison reads both by itself, and needs the memory.
+    const int compared = Compare();
+    if (compared != kExitOk) return compared;
     const int opened = OpenInput(bundle_, false, &trace, analysis::TableSet::All(),
                                  analysis::SumsAbove("overview", {}));
     if (opened != kExitOk) return opened;
@@ -69,10 +77,16 @@ class Report : public Verb {
       return kExitUnreadable;
     }
     SayReport(report);
-    return SayFaults(*trace);
+    const int faults = SayFaults(base_faults_);
+    return std::max(faults, SayFaults(*trace));
   }
 
  private:
+  int Compare() {
+    if (against_.empty()) return kExitOk;
+    return ExitOf(CompareAsJson({against_}, {bundle_}, &options_.comparison, &base_faults_));
+  }
+
   void SayReport(const analysis::ReportReport& report) const {
     if (report.left_out_bytes != 0) {
       const std::string what = report.left_out_rows == 0
@@ -88,7 +102,8 @@ class Report : public Verb {
         "; it opens in a browser and needs no network");
   }
 
-  std::string bundle_, output_ = "report.html", max_size_ = "20MiB";
+  std::string bundle_, against_, output_ = "report.html", max_size_ = "20MiB";
+  BundleFacts base_faults_;
   analysis::ReportOptions options_;
   PageFiles files_;
 };

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // `gpuprof serve`: the page of a report whose results and events come from a server on this
-// machine. So a recording of any size opens, and nothing is computed that nobody looks at.
+// machine. So a recording of any size opens, and nothing is computed that nobody looks at. Of a
+// folder with several recordings the page is a list, and each recording has a page below it.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,12 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "launcher/capture_list.h"
 #include "launcher/command.h"
+#include "launcher/import_cache.h"
 #include "launcher/objects.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
 #include "launcher/report_page.h"
 #include "launcher/report_server.h"
+#include "launcher/served_folder.h"
+#include "launcher/served_page.h"
 #include "launcher/temporary_folder.h"
 #include "launcher/version.h"
 
@@ -37,9 +42,10 @@ sigset_t EndSignals() {
 class Serve : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, a trace of torch.profiler, TensorFlow or "
+                        "JAX, or a folder "
+                        "of them");
     options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one");
     options->Flag("--open", &opens_, "Open the page in a browser");
   }
@@ -58,9 +64,9 @@ class Serve : public Verb {
       Say(lacks);
       return kExitUsage;
     }
+    if (IsList()) return RunList();
     const int found = Find();
-    if (found != kExitOk) return found;
-    return Run();
+    return found != kExitOk ? found : RunPage();
   }
 
  private:
@@ -71,49 +77,95 @@ class Serve : public Verb {
     if (opens_) words.emplace_back("--open");
     words.insert(words.end(), {"--", bundle_});
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execv(command.c_str(), arguments.data());
   }
 
-  // Finds the input's files. The trace of another tool is read whole, and kept for the passes.
-  int Find() {
-    const bool is_bundle = files_.Find(bundle_);
-    std::shared_ptr<const analysis::Trace> trace;
-    const int opened = OpenInput(bundle_, is_bundle, &trace);
-    if (opened != kExitOk) return opened;
-    // What could be read is shown: the fault is no reason to end.
-    SayFaults(*trace);
-    if (is_bundle) return kExitOk;
-    trace_ = std::move(trace);
-    return files_.Import(*trace_);
+  // Returns whether the input is a folder that is no recording itself.
+  bool IsList() const {
+    return CheckFolder(bundle_).empty() && !IsOneBundle(bundle_) && !IsLogFolder(bundle_);
   }
 
-  int Run() {
+  // Opens the folder that keeps imported traces. Without it they are imported each time.
+  void OpenCache() {
+    if (const std::string fault = cache_.Open(); !fault.empty()) Say(fault);
+  }
+
+  // Finds the input's files. The trace of another tool becomes a bundle.
+  int Find() {
+    input_ = {bundle_};
+    if (!files_.Find(bundle_)) {
+      const int imported = Import();
+      if (imported != kExitOk) return imported;
+    }
+    analysis::OpenOptions options;
+    options.headers_only = true;
+    options.origin = input_.origin;
+    std::shared_ptr<const analysis::Trace> trace;
+    const int opened = ExitOf(analysis::Open(input_.path, options, &trace));
+    // What could be read is shown: the fault is no reason to end.
+    if (opened == kExitOk) SayFaults(*trace);
+    return opened;
+  }
+
+  int Import() {
+    OpenCache();
+    analysis::ForeignInput foreign = analysis::FindForeign(bundle_, true);
+    // It need not look like a trace to be read as one.
+    if (foreign.files.empty()) foreign.files = {bundle_};
+    import_ = cache_.Find(bundle_, foreign);
+    analysis::Error error;
+    if (import_ == nullptr) import_ = cache_.Make(bundle_, foreign, nullptr, &error);
+    if (import_ == nullptr) return ExitOf(error);
+    input_ = import_->bundle;
+    files_.Find(input_.path);
+    return kExitOk;
+  }
+
+  int RunPage() {
     analysis::ReportOptions page;
     page.page = ReportPage();
     page.title = LastPart(bundle_);
     page.writer_version = kVersion;
     page.left_out = files_.left_out();
-    // Names travel in addresses, which are text.
-    for (const analysis::ReportFile& file : files_.files())
-      page.files.push_back({analysis::OneLine(file.name), file.path});
-    // Blocked before the first thread, so that all threads block them.
+    page.files = files_.ForPage();
+    page.bundle = input_.path;
+    BlockSignals();
+    ServedPage served(std::move(page),
+                      [this](const std::string& name) { return ComputeResult(input_, name); });
+    return Run(&served);
+  }
+
+  int RunList() {
+    OpenCache();
+    BlockSignals();
+    ServedFolder served(WithoutSlash(bundle_), &cache_);
+    return Run(&served);
+  }
+
+  // Blocks the signals before the first thread, so that all threads block them.
+  void BlockSignals() {
     const sigset_t signals = EndSignals();
-    sigset_t before;
-    pthread_sigmask(SIG_BLOCK, &signals, &before);
-    ReportServer server(bundle_, trace_, files_.folder(bundle_), std::move(page));
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+
+  int Run(Served* served) {
+    ReportServer server(served);
     if (const std::string fault = server.Start(static_cast<uint16_t>(port_)); !fault.empty()) {
       Say(fault);
       return kExitUsage;
     }
     Say(server.Address() + " shows " + analysis::ShellWord(bundle_) + " until Ctrl-C");
-    if (opens_) OpenBrowser(server.Address(), before);
+    if (opens_) OpenBrowser(server.Address(), before_);
+    const sigset_t signals = EndSignals();
     int number = 0;
     sigwait(&signals, &number);
     if (!server.Stop()) {
       // A pass cannot be interrupted, and its result is of no use any more.
-      files_.Remove();
+      import_ = nullptr;
+      cache_.RemoveUnfinished();
       folder_.Remove();
       _exit(kExitOk);
     }
@@ -150,9 +202,12 @@ class Serve : public Verb {
   std::string bundle_;
   uint32_t port_ = 0;
   bool opens_ = false;
+  ImportCache cache_;
+  std::shared_ptr<const ImportedTrace> import_;
+  PlacedInput input_;
   PageFiles files_;
   TemporaryFolder folder_;
-  std::shared_ptr<const analysis::Trace> trace_;
+  sigset_t before_ = {};
 };
 
 }  // namespace

@@ -60,7 +60,8 @@ class Served:
 
     def __init__(self, path, *options, cwd, **env):
         self.command = [GPUPROF, "serve", str(path), *map(str, options)]
-        self.cwd, self.env = cwd, clean_env(TMPDIR=str(cwd), **env)
+        # Not the user's own cache: it would have what an earlier test has imported.
+        self.cwd, self.env = cwd, clean_env(**{"TMPDIR": str(cwd), "XDG_CACHE_HOME": f"{cwd}.cache", **env})
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, cwd=self.cwd, env=self.env, stderr=subprocess.PIPE, text=True)
@@ -91,6 +92,18 @@ class Served:
         body = answer.read()
         connection.close()
         return answer.status, dict(answer.getheaders()), body
+
+    def json(self, path, **options):
+        """The JSON of an address."""
+        status, headers, body = self.get(path, **options)
+        assert (status, headers["Content-Type"]) == (200, "application/json"), (path, status, body)
+        return json.loads(body)
+
+    def manifest(self, path=""):
+        """What a page says of itself."""
+        status, _, body = self.get(path)
+        assert status == 200, (path, status, body[:200])
+        return json.loads(re.search(r'id="gpuprof-manifest">(.*?)</script>', body.decode(), re.S)[1])
 
     def raw(self, data, timeout=60):
         """Sends bytes and returns what comes until the end, or until the server has had enough of them."""
