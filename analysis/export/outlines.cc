@@ -71,6 +71,7 @@ void PutOpen(const std::vector<OpenSpan>& spans, Arrays* to) {
   to->Words(spans, [](const OpenSpan& each) { return each.span.name; });
   to->Words(spans, [](const OpenSpan& each) { return each.span.row; });
   to->Words(spans, [](const OpenSpan& each) { return each.lane; });
+  to->Words(spans, [](const OpenSpan& each) { return each.span.weight; });
 }
 
 void PutStretches(const std::vector<OutlineStretch>& stretches, Arrays* to) {
@@ -102,6 +103,7 @@ void PutLane(const OutlineLane& lane, Arrays* to) {
   to->Words(columns, [](const OutlineColumn& each) { return each.count; });
   to->Words(columns, [](const OutlineColumn& each) { return each.name; });
   to->Words(columns, [](const OutlineColumn& each) { return each.row; });
+  to->Words(columns, [](const OutlineColumn& each) { return each.last_class; });
   to->Words(columns, [](const OutlineColumn& each) { return each.classes; });
   to->Words(lane.times, [](const ClassTime& each) { return each.cls; });
   to->Doubles(lane.times, [](const ClassTime& each) { return each.busy; });
@@ -110,7 +112,7 @@ void PutLane(const OutlineLane& lane, Arrays* to) {
 void PutOutline(const TrackOutline& made, Arrays* to) {
   const Outline& outline = made.outline;
   to->Words({kOutlineVersion, static_cast<uint64_t>(outline.bits), outline.depth,
-             outline.lanes.size(), made.rows});
+             outline.lanes.size(), made.rows, outline.most_weight});
   to->Words(made.names, [](const OutlineName& each) { return each.kind; });
   to->Words(made.names, [](const OutlineName& each) { return each.key; });
   PutStretches(outline.stretches, to);

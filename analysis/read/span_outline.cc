@@ -127,7 +127,10 @@ void OutlineBuilder::Draw(const OutlineSpan& span, uint32_t lane, uint8_t cls) {
     column.name = span.name;
     column.row = span.row;
   }
-  column.last = std::max(column.last, span.end);
+  if (span.end > column.last) {
+    column.last = span.end;
+    column.last_class = cls;
+  }
   column.busy += duration;
   ++column.count;
   open.by_class[cls % kMostClasses] += duration;
@@ -142,8 +145,9 @@ void OutlineBuilder::Sum(const std::vector<OutlineSpan>& spans, OutlineStretch* 
       named_.push_back(span.name);
       sums.least = duration;
     }
-    ++sums.count;
-    sums.total += duration;
+    sums.count += span.weight;
+    sums.total += duration * span.weight;
+    made_.most_weight = std::max(made_.most_weight, span.weight);
     sums.least = std::min(sums.least, duration);
     sums.most = std::max(sums.most, duration);
   }

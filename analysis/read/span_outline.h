@@ -31,10 +31,12 @@ inline constexpr uint32_t kMostClasses = 32;
 struct OutlineSpan {
   int64_t start = 0;
   int64_t end = 0;
-  uint32_t name = 0;  // number of its name in the track
-  uint32_t row = 0;   // in the track
+  uint32_t name = 0;    // number of its name in the track
+  uint32_t row = 0;     // in the track
+  uint32_t weight = 1;  // how many events it stands for
 };
 
+// Count and total are of all that the spans stand for.
 struct OutlineSums {
   uint32_t name = 0;
   uint64_t count = 0;
@@ -70,7 +72,8 @@ struct OutlineColumn {
   uint32_t count = 0;
   uint32_t name = 0;  // of its first span, as is the row
   uint32_t row = 0;
-  uint32_t classes = 0;  // how many there are in OutlineLane::times
+  uint32_t classes = 0;    // how many there are in OutlineLane::times
+  uint8_t last_class = 0;  // of the span that ends last: it may reach into the next column
 };
 
 struct OutlineLane {
@@ -81,6 +84,7 @@ struct OutlineLane {
 struct Outline {
   int bits = 0;  // a column is 2^bits nanoseconds wide
   uint32_t depth = 1;
+  uint32_t most_weight = 1;
   std::vector<OutlineStretch> stretches;
   std::vector<OutlineLane> lanes;
   std::vector<OpenSpan> longs;  // in the order of their starts

@@ -152,7 +152,8 @@ bool OutlineMaker::DecodePiece(const Piece& piece, BlockWorker* worker,
     const int64_t end_ns = ends.Convert(end);
     const int64_t start_ns = starts.Convert(end - std::min(value(kDuration, i), end));
     spans->push_back({std::min(start_ns, end_ns), end_ns, static_cast<uint32_t>(value(kKey, i)),
-                      static_cast<uint32_t>(piece.first_row + i)});
+                      static_cast<uint32_t>(piece.first_row + i),
+                      std::max<uint32_t>(columns->sampled_one_in, 1)});
   }
   return true;
 }

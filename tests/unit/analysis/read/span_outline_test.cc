@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace gpuprof::analysis {
 namespace {
 
@@ -59,8 +58,8 @@ class SpanOutlineTest : public testing::TestWithParam<int> {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t start = number(3000) - 500;
       const int64_t length = number(4) == 0 ? number(900) : number(20);
-      spans_.push_back(
-          {start, start + length, static_cast<uint32_t>(number(5)), static_cast<uint32_t>(i)});
+      spans_.push_back({start, start + length, static_cast<uint32_t>(number(5)),
+                        static_cast<uint32_t>(i), number(3) == 0 ? 7u : 1u});
     }
     borders_ = {kBeforeAll};
     for (int64_t at = -400; at < 3000; at += 1 + number(900)) borders_.push_back(at);
@@ -93,8 +92,8 @@ TEST_P(SpanOutlineTest, StretchesHaveSumsOfWhatBeginsInThem) {
       OutlineSums& sums =
           expected.try_emplace(span.name, OutlineSums{0, 0, 0, 1 << 20, 0}).first->second;
       const int64_t length = span.end - span.start;
-      ++sums.count;
-      sums.total += length;
+      sums.count += span.weight;
+      sums.total += length * span.weight;
       sums.least = std::min(sums.least, length);
       sums.most = std::max(sums.most, length);
     }
@@ -148,8 +147,10 @@ TEST_P(SpanOutlineTest, ColumnsAndLongSpansHoldEverySpanOnce) {
       ++columns;
       const auto& spans = expected.at({lane, column.place});
       int64_t last = spans[0].start, busy = 0;
+      uint8_t last_class = 0;
       std::map<uint8_t, int64_t> by_class;
       for (const OutlineSpan& span : spans) {
+        if (span.end > last) last_class = classes_[span.name];
         last = std::max(last, span.end);
         busy += span.end - span.start;
         if (span.end != span.start) by_class[classes_[span.name]] += span.end - span.start;
@@ -159,6 +160,7 @@ TEST_P(SpanOutlineTest, ColumnsAndLongSpansHoldEverySpanOnce) {
       EXPECT_EQ(column.row, spans[0].row);
       EXPECT_EQ(column.name, spans[0].name);
       EXPECT_EQ(column.last, last);
+      EXPECT_EQ(column.last_class, last_class);
       EXPECT_EQ(column.busy, busy);
       ASSERT_EQ(column.classes, by_class.size());
       for (const auto& [cls, sum] : by_class) {
@@ -175,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Random, SpanOutlineTest, testing::Range(0, 60));
 
 TEST(SpanOutlineLanesTest, FurtherSpansShareTheLastLane) {
   std::vector<OutlineSpan> spans;
-  for (uint32_t i = 0; i < 400; ++i) spans.push_back({i, 10'000, 0, i});
+  for (uint32_t i = 0; i < 400; ++i) spans.push_back({i, 10'000, 0, i, 1});
   OutlineBuilder builder(0, 10'000, 64);
   builder.AddStretch(kBeforeAll, kAfterAll, &spans, {0});
   const Outline made = builder.Finish();
