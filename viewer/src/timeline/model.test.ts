@@ -212,13 +212,13 @@ describe("store", () => {
     expect(failed.length).toBe(1);
   });
 
-  it("has levels that are never coarser than the screen, and columns of 2 to 4 px", () => {
+  it("has levels that are never coarser than the screen, and columns of 1 to 2 px", () => {
     for (let scale = 0.3; scale < 1e7; scale *= 1.37) {
       const level = levelOf(scale);
       expect(level).toBeLessThanOrEqual(scale);
       expect(level).toBeGreaterThan(scale * 0.84);
-      expect(columnOf(level) / level).toBeGreaterThanOrEqual(2);
-      expect(columnOf(level) / level).toBeLessThan(4);
+      expect(columnOf(level) / level).toBeGreaterThanOrEqual(1);
+      expect(columnOf(level) / level).toBeLessThan(2);
       expect(Number.isInteger(Math.log2(columnOf(level)))).toBe(true);
     }
     const window = { start: 0, end: 100 };

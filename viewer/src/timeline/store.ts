@@ -37,9 +37,9 @@ export function levelOf(ns_per_px: number): number {
   return 2 ** (Math.floor(Math.log2(Math.max(ns_per_px, 2 ** -10)) * 4) / 4);
 }
 
-/** Returns the width of a column of folded cells: a 32nd of the least power of two from 64 px. */
+/** Returns the width of a column of folded cells: a 64th of the least power of two from 64 px. */
 export function columnOf(ns_per_px: number): number {
-  return 2 ** Math.ceil(Math.log2(64 * ns_per_px)) / 32;
+  return 2 ** Math.ceil(Math.log2(64 * ns_per_px)) / 64;
 }
 
 /** Returns the window to ask for: the view with half of it at each side, within the whole. */

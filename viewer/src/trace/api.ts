@@ -100,7 +100,7 @@ export interface Spans {
 
 /**
  * Busy time of folded cells by column and class; parallel arrays, sorted by cell and start. A column
- * is a 32nd of the width of a cell (so 2 to 4 px), aligned to time 0 like the cell.
+ * is a 64th of the width of a cell (so 1 to 2 px), aligned to time 0 like the cell.
  */
 export interface Bars {
   /** Bars of rectangle i are first[i] up to first[i + 1]; a single event has none. */

@@ -125,10 +125,12 @@ interface Drawn {
 function slowBars(spans: readonly Laid[], column: number): Drawn["bars"] {
   const sums = new Map<string, Drawn["bars"][number]>();
   for (const { start, end, name } of spans) {
-    const bar = { start: Math.floor(start / column) * column, cls: CLASS_OF[name] ?? 0 };
-    const key = `${bar.start} ${bar.cls}`;
-    const busy = (sums.get(key)?.busy ?? 0) + end - start;
-    if (busy > 0) sums.set(key, { ...bar, busy });
+    for (let at = Math.floor(start / column) * column; at < end; at += column) {
+      const bar = { start: at, cls: CLASS_OF[name] ?? 0 };
+      const key = `${bar.start} ${bar.cls}`;
+      const part = Math.min(end, at + column) - Math.max(start, at);
+      if (part > 0) sums.set(key, { ...bar, busy: (sums.get(key)?.busy ?? 0) + part });
+    }
   }
   return [...sums.values()].sort((x, y) => x.start - y.start || x.cls - y.cls);
 }
@@ -159,7 +161,7 @@ function slowPicture(list: readonly Span[], from: number, to: number, nsPerPx: n
         cls: isOne || most[1] === 0 ? (CLASS_OF[first.name] ?? 0) : most[0],
         row: isOne ? first.row : FOLDED,
         name: isOne ? first.name : FOLDED,
-        bars: isOne ? [] : slowBars(cell.spans, width / 32),
+        bars: isOne ? [] : slowBars(cell.spans, width / 64),
       });
       cell = null;
     };
