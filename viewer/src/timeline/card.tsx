@@ -31,6 +31,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
   const { hit } = hovered;
   const end = model.whole.end;
   const cls = className(hit.cls);
+  const oneIn = model.picture(hit.track)?.spans.one_in ?? 1;
   if (hit.row === null) {
     const share = hit.busy_ns / Math.max(hit.end - hit.start, 1);
     return (
@@ -45,6 +46,12 @@ export function HoverCard({ model }: { readonly model: Model }) {
           <dd>{`${percent(share)}, ${duration(hit.busy_ns)}`}</dd>
           <dt>most time</dt>
           <dd>{CLASS_WORDS[cls]}</dd>
+          {oneIn > 1 && (
+            <>
+              <dt>each stands for</dt>
+              <dd>{`up to ${count(oneIn)} events: a part was recorded`}</dd>
+            </>
+          )}
         </dl>
         <p>Double-click zooms to it</p>
       </div>

@@ -20,6 +20,7 @@ const PADS = 8;
 
 const ORDER: readonly TrackKind[] = [
   "stream",
+  "sync",
   "queue",
   "memory",
   "counter",
@@ -29,11 +30,13 @@ const ORDER: readonly TrackKind[] = [
   "python",
   "range",
   "wait",
+  "overhead",
   "file_read",
 ];
 
 const ROW: Record<TrackKind, number> = {
   stream: 38,
+  sync: 15,
   queue: 30,
   memory: 30,
   counter: 30,
@@ -43,6 +46,7 @@ const ROW: Record<TrackKind, number> = {
   python: 15,
   range: 15,
   wait: 15,
+  overhead: 15,
   file_read: 15,
 };
 
@@ -53,6 +57,7 @@ const TITLE: Partial<Record<TrackKind, string>> = {
   python: "Python",
   range: "Ranges",
   wait: "Waits",
+  overhead: "Overhead",
   file_read: "File reads",
 };
 

@@ -227,6 +227,26 @@ describe("store", () => {
   });
 });
 
+describe("a track that is deeper than it seemed at first", () => {
+  it("grows when a deeper row is met, and draws it", async () => {
+    const tracks = trace.info.tracks.map((track) => ({ ...track, depth: 1 }));
+    const info = { ...trace.info, tracks };
+    const model = new Model(Object.assign(Object.create(trace) as Trace, { info }));
+    model.resize(1400, 3000);
+    const op = info.tracks.find((track) => track.kind === "op")?.id ?? -1;
+    const rowsOf = () => model.layout.scrolled.find(({ track }) => track?.id === op)?.rows ?? 0;
+    expect(rowsOf()).toBe(1);
+    model.request();
+    await pause(20);
+    const { spans, rows } = model.picture(op) ?? {};
+    const deepest = Math.max(...(spans?.depth ?? []));
+    expect(deepest).toBeGreaterThan(0);
+    expect(rowsOf()).toBe(deepest + 1);
+    expect(Math.max(...(rows?.row ?? []))).toBeLessThan(rowsOf());
+    model.close();
+  });
+});
+
 describe("model", () => {
   it("opens a link, and writes the same link", async () => {
     const link = `#timeline?v=3000000,5000000&sel=3200000,4000000&event=${kindOf("stream")}.4`;

@@ -5,7 +5,7 @@
 // gathered; an answer that fits the view worse than the picture that is there is dropped, and the
 // last picture stays until a better one comes.
 
-import type { CounterAnswer, Spans, SpansAnswer, Trace } from "../trace/api";
+import type { CounterAnswer, LateFaults, Spans, SpansAnswer, Trace } from "../trace/api";
 import { Latest } from "./latest";
 import { isCounter } from "./layout";
 import { type Rows, rowsOf } from "./rows";
@@ -89,6 +89,7 @@ export class Store {
     private readonly whole: Window,
     private readonly changed: () => void,
     private readonly failed: (reason: unknown) => void,
+    private readonly late: (faults: LateFaults | undefined) => void = () => {},
   ) {
     this.view = whole;
     this.spansOf = new Latest(
@@ -177,6 +178,7 @@ export class Store {
   }
 
   private takeSpans(question: Question, answer: SpansAnswer, stale: boolean): void {
+    this.late(answer.faults);
     const asked = new Set(question.tracks);
     for (const spans of answer.spans) {
       const info = this.trace.info.tracks[spans.track];

@@ -10,6 +10,7 @@ import type { Source } from "../data/source";
 /** What a row of the timeline is. The order is the order of the page. */
 export type TrackKind =
   | "stream"
+  | "sync"
   | "queue"
   | "memory"
   | "counter"
@@ -19,6 +20,7 @@ export type TrackKind =
   | "python"
   | "range"
   | "wait"
+  | "overhead"
   | "file_read";
 
 export interface TrackInfo {
@@ -94,6 +96,8 @@ export interface Spans {
   readonly count: Uint32Array;
   /** Time in the cell in which at least one event ran; of a single event its duration. */
   readonly busy_ns: Float64Array;
+  /** A recorded event of the track stands for up to so many. Absent: for itself. */
+  readonly one_in?: number;
   /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
   readonly bars?: Bars;
 }
@@ -115,6 +119,14 @@ export interface Bars {
 export interface SpansAnswer {
   readonly spans: readonly Spans[];
   readonly names: readonly string[];
+  /** What could not be read since the trace was opened. Absent: everything could. */
+  readonly faults?: LateFaults;
+}
+
+/** Faults that were met after opening, such as a block that is damaged. */
+export interface LateFaults {
+  readonly count: number;
+  readonly first: string;
 }
 
 /** Values of a counter: each holds until the next. */
@@ -150,6 +162,9 @@ export interface RangeRow {
 
 export interface RangeAnswer {
   readonly kind: TrackKind;
+  /** At least one event in so many was recorded: counts and times are estimates. Absent: all were. */
+  readonly one_in?: number;
+  readonly faults?: LateFaults;
   readonly rows: readonly RangeRow[];
   /** Time in which at least one of them ran, by track. */
   readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];

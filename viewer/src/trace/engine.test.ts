@@ -137,11 +137,28 @@ describe("a trace", () => {
     expect((await trace.at(track, 40_963_000))?.name).toBe("step 2");
     expect(trace.info.tracks.map(({ kind }) => kind)).toEqual([
       "stream",
+      "sync",
       "queue",
       "steps",
       "api",
       "range",
+      "overhead",
     ]);
+  });
+
+  it("shows waits for the GPU, and CUDA's own time, on tracks of their own", async () => {
+    for (const [path, kind, names] of [
+      ["events", "sync", ["stream waits for an event", "wait for an event"]],
+      ["events", "overhead", ["lazy function loading"]],
+    ] as const) {
+      const trace = await open(`${TRACES}v1/${path}.gpt`);
+      const { rows, busy_ns } = await trace.range(kind, whole(trace));
+      expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+      const { track } = busy_ns[0] ?? { track: -1 };
+      const { device, tid, name } = trace.info.tracks[track] ?? {};
+      if (kind === "sync") expect([device, name]).toEqual([0, expect.stringMatching(/^waits for/)]);
+      else expect([device, tid]).toEqual([null, expect.any(Number)]);
+    }
   });
 
   it("puts hardware counters and memory on curves", async () => {

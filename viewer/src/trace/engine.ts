@@ -9,6 +9,7 @@ import type {
   CounterAnswer,
   EventDetail,
   EventRef,
+  LateFaults,
   ProcessInfo,
   RangeAnswer,
   RangeRow,
@@ -44,12 +45,31 @@ export interface Options {
 }
 
 class OpenedTrace implements Trace {
+  /** Faults that were met while opening. */
+  private readonly early: number;
+
   constructor(
     readonly info: TraceInfo,
     private readonly tracks: readonly TrackEntry[],
     private readonly names: Names,
     private readonly events: Events,
-  ) {}
+    private readonly files: readonly ProcessFile[],
+  ) {
+    this.early = this.faults().length;
+  }
+
+  private faults(): string[] {
+    return this.files.flatMap((file) => file.faults);
+  }
+
+  /** Tells of faults that were met after opening. */
+  private late(): { faults?: LateFaults } {
+    let count = -this.early;
+    for (const file of this.files) count += file.faults.length;
+    if (count <= 0) return {};
+    const known = new Set(this.info.faults);
+    return { faults: { count, first: this.faults().find((each) => !known.has(each)) ?? "" } };
+  }
 
   async spans(
     tracks: readonly number[],
@@ -78,7 +98,7 @@ class OpenedTrace implements Trace {
         spans.name[i] = place;
       }
     }
-    return { spans: drawn, names };
+    return { spans: drawn, names, ...this.late() };
   }
 
   async counter(
@@ -95,11 +115,13 @@ class OpenedTrace implements Trace {
   async range(kind: TrackKind, selection: Selection): Promise<RangeAnswer> {
     const sums = new NameSums();
     const busy: { track: number; busy_ns: number }[] = [];
+    let oneIn = 1;
     for (const { info, spans } of this.tracks) {
       if (info.kind !== kind || spans === null) continue;
       if (selection.tracks?.includes(info.id) === false) continue;
       if (selection.processes?.includes(info.process) === false) continue;
       const time = await spans.sumRange(selection.start_ns, selection.end_ns, sums);
+      oneIn = Math.max(oneIn, spans.oneIn);
       busy.push({ track: info.id, busy_ns: time });
     }
     const rows: RangeRow[] = [];
@@ -116,7 +138,8 @@ class OpenedTrace implements Trace {
       });
     }
     rows.sort((x, y) => y.total_ns - x.total_ns || (x.name < y.name ? -1 : 1));
-    return { kind, rows, busy_ns: busy };
+    const one_in = oneIn > 1 ? { one_in: oneIn } : {};
+    return { kind, rows, busy_ns: busy, ...one_in, ...this.late() };
   }
 
   event(track: number, row: number): Promise<EventDetail> {
@@ -284,5 +307,5 @@ export async function openInPage(
     rows,
     faults,
   };
-  return new OpenedTrace(info, tracks, names, new Events(processes, tracks, names, cache));
+  return new OpenedTrace(info, tracks, names, new Events(processes, tracks, names, cache), files);
 }

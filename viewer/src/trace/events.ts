@@ -47,6 +47,7 @@ export class Events {
     const fields: { name: string; value: string }[] = [];
     const full = this.names.full.get(found.name);
     if (full !== undefined) fields.push({ name: "full name", value: full });
+    if (found.weight > 1) fields.push({ name: "stands for", value: `${found.weight} events` });
     let correlation = 0;
     if (isBlockPiece(piece)) {
       const file = (this.processes[entry.info.process] as Process).file;
@@ -90,7 +91,7 @@ export class Events {
 
   private async causes(entry: TrackEntry, start: number, correlation: number): Promise<EventRef[]> {
     const { kind, process } = entry.info;
-    if (kind !== "stream") return this.around(entry, start);
+    if (kind !== "stream" && kind !== "sync") return this.around(entry, start);
     if (correlation === 0) return [];
     for (const { entry: calls, row } of await this.rowsOf(process, correlation, true)) {
       const call = await calls.spans?.row(row);

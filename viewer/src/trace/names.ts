@@ -136,6 +136,14 @@ export class Names {
   }
 }
 
+/** Waits for the device by what is waited for. */
+const SYNC_WORDS: Readonly<Record<string, string>> = {
+  event: "wait for an event",
+  stream_wait: "stream waits for an event",
+  stream: "wait for the stream",
+  context: "wait for the device",
+};
+
 /** Returns the text for a value of a field of a packed column. */
 export function fieldText(field: BitField, value: bigint): string {
   const bits = (value >> BigInt(field.first_bit)) & ((1n << BigInt(field.bits)) - 1n);
@@ -150,7 +158,7 @@ export function fieldText(field: BitField, value: bigint): string {
 }
 
 function field(
-  table: "memcpy" | "memset" | "wait" | "range" | "sync",
+  table: "memcpy" | "memset" | "wait" | "range" | "sync" | "overhead",
   column: string,
   name: string,
 ) {
@@ -208,6 +216,14 @@ function namer(names: Names, file: ProcessFile, kind: number): (key: number) => 
       return (key) => names.add(text(key, "(function without a name)"), "python");
     case "range":
       return (key) => names.add(text(key, "(range without a message)"), "range");
+    case "sync": {
+      const kindField = field("sync", "operation", "kind");
+      return (key) => names.add(SYNC_WORDS[enumText(kindField, key)] ?? "wait", "sync");
+    }
+    case "overhead": {
+      const kindField = field("overhead", "operation", "kind");
+      return (key) => names.add(enumText(kindField, key).replaceAll("_", " "), "other");
+    }
     case "wait": {
       const kindField = field("wait", "operation", "kind");
       return (key) => names.add(`${enumText(kindField, key)} wait`, "wait");

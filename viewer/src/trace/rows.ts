@@ -19,6 +19,8 @@ export interface Rows {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly name: Uint32Array;
+  /** How many events each row stands for, where only a part of them was recorded. Absent: one. */
+  readonly oneIn?: number;
 }
 
 const RANGE = kindOf("range");
@@ -109,7 +111,7 @@ export async function loadRows(
       key[i] = nameOf(key[i] as number);
     }
     if (block.kind === RANGE) dropNames(chunk, table, start);
-    return { count: chunk.count, start, end, name: key };
+    return { count: chunk.count, start, end, name: key, oneIn: chunk.oneIn };
   });
 }
 

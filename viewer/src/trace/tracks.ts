@@ -22,6 +22,7 @@ import type { ProcessFile } from "./process_file";
 import { type JoinedPiece, queueCurve } from "./queue";
 import { loadCorrelations, loadRows } from "./rows";
 import { type Piece, SpanTrack } from "./span_track";
+import type { Stream } from "./tables";
 
 /** A row of a span's track is a row of this block. */
 export interface BlockPiece extends Piece {
@@ -43,15 +44,18 @@ export interface TrackEntry {
 
 const SPAN_TABLES: readonly (readonly [TrackKind, readonly TableName[]])[] = [
   ["stream", ["kernel", "memcpy", "memset", "graph_launch"]],
+  ["sync", ["sync"]],
   ["api", ["api"]],
   ["op", ["op"]],
   ["python", ["python"]],
   ["range", ["range"]],
   ["wait", ["wait"]],
+  ["overhead", ["overhead"]],
   ["file_read", ["file_read"]],
 ];
 const KIND_ORDER: readonly TrackKind[] = [
   "stream",
+  "sync",
   "queue",
   "memory",
   "counter",
@@ -61,6 +65,7 @@ const KIND_ORDER: readonly TrackKind[] = [
   "python",
   "range",
   "wait",
+  "overhead",
   "file_read",
 ];
 /** The number that CUPTI uses for no stream. */
@@ -179,12 +184,23 @@ export class TrackBuilder {
     };
     const rows = blocks.reduce((sum, block) => sum + block.count, 0);
     const stream = file.tables.streams.get(number);
-    const isStream = kind === "stream";
+    // CUDA's own time is on its thread, or on a device if no thread is known.
+    const isStream =
+      kind === "stream" || kind === "sync" || (kind === "overhead" && stream !== undefined);
     const place = isStream
-      ? { name: this.streamName(file, number), tid: null }
+      ? { name: nameOnDevice(kind, this.streamName(file, number)), tid: null }
       : this.where(process, number);
-    const device = isStream ? (stream?.device ?? 0) : null;
+    const device = isStream ? this.deviceOf(file, stream) : null;
     this.drafts.push({ kind, process, ...place, device, number, rows, pieces });
+  }
+
+  /** Returns the device of a stream; null: it is not known. Rows of waits name their context alone. */
+  private deviceOf(file: ProcessFile, stream: Stream | undefined): number | null {
+    if (stream === undefined) return 0;
+    if (stream.device !== NO_STREAM) return stream.device;
+    for (const { device, context } of file.tables.streams.values())
+      if (device !== NO_STREAM && context === stream.context) return device;
+    return null;
   }
 
   private streamName(file: ProcessFile, number: number): string {
@@ -195,12 +211,13 @@ export class TrackBuilder {
     if (contexts === undefined) {
       contexts = new Map();
       for (const { device, context } of streams.values())
-        contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
+        if (device !== NO_STREAM)
+          contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
       this.contexts.set(file, contexts);
     }
     const which = stream.stream === NO_STREAM ? "no stream" : `stream ${stream.stream}`;
     const given = threads.get(number)?.name ?? "";
-    const isOne = (contexts.get(stream.device)?.size ?? 0) <= 1;
+    const isOne = (contexts.get(this.deviceOf(file, stream) ?? 0)?.size ?? 0) <= 1;
     const context = isOne ? "" : `, context ${stream.context}`;
     return given === "" ? which + context : `${which} (${given})${context}`;
   }
@@ -327,6 +344,12 @@ export class TrackBuilder {
         : new CurveTrack(id, rows, draft.unit ?? "", this.cache, draft.curve);
     return { info: { id, kind, process, name, device, tid, rows, depth: 1 }, spans, curve, number };
   }
+}
+
+/** Names a track of a stream by what it shows. */
+function nameOnDevice(kind: TrackKind, stream: string): string {
+  if (kind === "sync") return `waits for ${stream}`;
+  return kind === "overhead" ? "overhead" : stream;
 }
 
 interface StepRow {
