@@ -161,6 +161,25 @@ describe("a trace", () => {
     }
   });
 
+  it("has the heap's live bytes as the pass `heap` does", async () => {
+    // What `gpuprof stats heap --json` prints: peak_bytes, peak_time_ns, end_bytes.
+    for (const [path, peak, time, last] of [
+      [`${TRACES}v1/heap.gpt`, 203_680, 40_244_652, 7776],
+      [`${TRACES}v1/flight.gpt`, 4400, 42_597_308, 4400],
+      [MODEL, 682_075_226, 7_546_742_301, 526_266_032],
+    ] as const) {
+      const trace = await open(path);
+      const { start_ns, end_ns } = whole(trace);
+      const track = trace.info.tracks.find(({ name }) => name.startsWith("heap"))?.id ?? -1;
+      const { most, time_ns, unit } = await trace.counter(track, start_ns, end_ns, 0.001);
+      const top = most.reduce((x, y) => Math.max(x, y), 0);
+      expect(unit).toBe("bytes");
+      expect(Math.abs(top - peak)).toBeLessThan(1);
+      expect(time_ns[most.indexOf(top)]).toBe(time);
+      expect(Math.abs((most[most.length - 1] ?? 0) - last)).toBeLessThan(1);
+    }
+  });
+
   it("puts hardware counters and memory on curves", async () => {
     const trace = await open(MODEL);
     const { start_ns, end_ns } = whole(trace);

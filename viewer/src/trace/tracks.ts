@@ -12,6 +12,7 @@ import {
   counterCurve,
   counterIds,
   deviceMemoryCurve,
+  heapCurve,
   tensorCurve,
   tensorDevices,
 } from "./curves";
@@ -72,6 +73,7 @@ const KIND_ORDER: readonly TrackKind[] = [
 const NO_STREAM = 0xffffffff;
 
 const MOST_QUEUE_ROWS = 4_000_000;
+const MOST_HEAP_ROWS = 2_000_000;
 const MOST_DEVICES = 64;
 /** Threads and streams of a process that have rows. */
 const MOST_TRACKS = 16_384;
@@ -252,6 +254,13 @@ export class TrackBuilder {
       const device = isHost ? null : index === 0xff ? 0 : index;
       const curve = () => tensorCurve(file, tensors, code, onFault);
       this.drafts.push({ ...shared, name, device, rows, curve });
+    }
+    const heap = of("heap");
+    const calls = heap.reduce((sum, block) => sum + block.count, 0);
+    if (calls > 0 && calls <= MOST_HEAP_ROWS) {
+      const curve = () => heapCurve(file, heap, onFault);
+      const name = file.tables.heapPeriod > 0 ? "heap, estimated" : "heap";
+      this.drafts.push({ ...shared, name, device: null, rows: calls, curve });
     }
     const byDevice = new Map<number, Block[]>();
     for (const block of of("device_memory")) {
