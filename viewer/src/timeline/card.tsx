@@ -59,6 +59,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
   }
   const detail = model.hoveredDetail.value;
   const cause = detail?.causes.find((ref) => ref.track !== hit.track);
+  const stream = detail?.fields.find((field) => field.name === "stream")?.value;
   const device = model.trace.info.tracks[hit.track]?.device !== null;
   return (
     <div class="tl-card" ref={card} aria-hidden="true">
@@ -75,6 +76,12 @@ export function HoverCard({ model }: { readonly model: Model }) {
           <>
             <dt>launch to start</dt>
             <dd>{duration(Math.max(0, hit.start - cause.end_ns))}</dd>
+          </>
+        )}
+        {stream !== undefined && (
+          <>
+            <dt>stream</dt>
+            <dd>{shown(stream.replace(/^stream /, ""), 40)}</dd>
           </>
         )}
         <dt>class</dt>

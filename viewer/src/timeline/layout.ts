@@ -20,6 +20,7 @@ const PADS = 8;
 
 const ORDER: readonly TrackKind[] = [
   "stream",
+  "graph_lane",
   "sync",
   "queue",
   "memory",
@@ -36,6 +37,7 @@ const ORDER: readonly TrackKind[] = [
 
 const ROW: Record<TrackKind, number> = {
   stream: 38,
+  graph_lane: 38,
   sync: 15,
   queue: 30,
   memory: 30,
@@ -152,6 +154,7 @@ export function groups(info: TraceInfo): Group[] {
   const hosts = new Set(info.processes.map((process) => process.host));
   const several = new Set(info.tracks.filter((t) => t.device !== null).map((t) => t.process));
   for (const track of info.tracks) {
+    if (track.is_packed === true) continue;
     const key = groupOf(track);
     const process = info.processes[track.process];
     const pid = process === undefined ? "" : `pid ${process.pid}`;
@@ -196,7 +199,7 @@ function bandOf(track: TrackInfo, y: number, state: LayoutState, pinned: boolean
     height: rows * rowHeight + PADS,
     group: groupOf(track),
     title: titleOf(track),
-    caption: captionOf(track),
+    caption: track.kind === "graph_lane" ? `lanes 1 to ${rows}` : captionOf(track),
     note: shape?.caption ?? "",
     track,
     rowHeight,

@@ -10,6 +10,7 @@ import type { Source } from "../data/source";
 /** What a row of the timeline is. The order is the order of the page. */
 export type TrackKind =
   | "stream"
+  | "graph_lane"
   | "sync"
   | "queue"
   | "memory"
@@ -36,6 +37,8 @@ export interface TrackInfo {
   /** The thread; null: the track is of a device. */
   readonly tid: number | null;
   readonly rows: number;
+  /** Its events are drawn in a track of lanes, with those of other streams. Absent: they are not. */
+  readonly is_packed?: boolean;
   /** Spans nest: rows of a depth below the first are drawn under it. 1: they do not. */
   readonly depth: number;
 }

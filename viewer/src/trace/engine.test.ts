@@ -161,6 +161,37 @@ describe("a trace", () => {
     }
   });
 
+  it("draws many streams of graphs in lanes, and counts them stream by stream", async () => {
+    const source = sourceOf(storedFiles(`${TRACES}v1/graphs.gpt`));
+    const plain = await openInPage(source);
+    const packed = await openInPage(source, undefined, { graphStreams: 0 });
+    expect(plain.info.tracks.some(({ kind }) => kind === "graph_lane")).toBe(false);
+    const lane = packed.info.tracks.find(({ kind }) => kind === "graph_lane");
+    const streams = packed.info.tracks.filter(({ is_packed }) => is_packed === true);
+    expect(streams.length).toBeGreaterThan(0);
+    expect(lane?.rows).toBe(streams.reduce((sum, { rows }) => sum + rows, 0));
+    const told = async (trace: Trace) => {
+      const { rows, busy_ns } = await trace.range("stream", whole(trace));
+      return { rows, busy: busy_ns.map((each) => each.busy_ns) };
+    };
+    expect(await told(packed)).toEqual(await told(plain));
+    const id = lane?.id ?? -1;
+    const { spans } = await packed.spans([id], 0, packed.info.end_ns, 1e-3);
+    expect(spans[0]?.start_ns.length).toBe(lane?.rows);
+    const names = new Set<string>();
+    for (let row = 0; row < (lane?.rows ?? 0); row++) {
+      const { fields, causes } = await packed.event(id, row);
+      names.add(fields.find(({ name }) => name === "stream")?.value ?? "");
+      for (const cause of causes.slice(0, 1)) {
+        const { effects } = await packed.event(cause.track, cause.row);
+        expect(effects.some((each) => each.track === id && each.row === row)).toBe(true);
+      }
+    }
+    expect(names).toEqual(new Set(streams.map(({ name }) => name)));
+    const { count, hits } = await packed.search(packed.info.tracks.length > 0 ? "k" : "", 100);
+    expect(hits.length).toBe(count);
+  });
+
   it("has the heap's live bytes as the pass `heap` does", async () => {
     // What `gpuprof stats heap --json` prints: peak_bytes, peak_time_ns, end_bytes.
     for (const [path, peak, time, last] of [

@@ -42,6 +42,8 @@ const MOST_BUNDLE = 1 << 20;
 export interface Options {
   readonly cacheBytes?: number;
   readonly eagerRows?: number;
+  /** Of more streams of graphs a device shows lanes. */
+  readonly graphStreams?: number;
 }
 
 class OpenedTrace implements Trace {
@@ -151,7 +153,8 @@ class OpenedTrace implements Trace {
     const none: SearchAnswer = { count: 0, total_ns: 0, hits: [], names: [] };
     if (wanted === "") return none;
     const sums = new NameSums();
-    for (const { spans } of this.tracks) if (spans !== null) await spans.sumAll(sums);
+    for (const { info, spans } of this.tracks)
+      if (spans !== null && info.kind !== "graph_lane") await spans.sumAll(sums);
     // Names are complete only now: they come with the rows.
     const named = new Set<number>();
     this.names.text.forEach((name, id) => {
@@ -171,7 +174,7 @@ class OpenedTrace implements Trace {
     names.sort((x, y) => y.total_ns - x.total_ns || y.count - x.count);
     const hits: EventRef[] = [];
     for (const entry of this.tracks) {
-      if (entry.spans === null) continue;
+      if (entry.spans === null || entry.info.is_packed === true) continue;
       for (const span of await entry.spans.find(named, limit))
         hits.push(this.events.ref(entry, span));
     }
@@ -286,7 +289,7 @@ export async function openInPage(
   const names = new Names(kernelNames(await resultOf(source, "kernels")));
   const cache = new Cache(options.cacheBytes ?? CACHE_BYTES);
   const onFault = (file: ProcessFile, error: unknown) => file.addFault(error);
-  const builder = new TrackBuilder(processes, names, cache, onFault);
+  const builder = new TrackBuilder(processes, names, cache, onFault, options.graphStreams);
   await builder.addAll(await resultOf(source, "steps"));
   const drafts = builder.finish();
   const rows = files.reduce((sum, file) => sum + rowsOf(file), 0);
@@ -307,5 +310,13 @@ export async function openInPage(
     rows,
     faults,
   };
-  return new OpenedTrace(info, tracks, names, new Events(processes, tracks, names, cache), files);
+  return new OpenedTrace(
+    info,
+    tracks,
+    names,
+    new Events(processes, tracks, names, cache, (process, piece) =>
+      builder.streamOf(process, piece),
+    ),
+    files,
+  );
 }

@@ -116,12 +116,23 @@ export async function loadRows(
 }
 
 /** Decodes a column of correlation ids; null: the table has none. */
-export async function loadCorrelations(
+export function loadCorrelations(file: ProcessFile, block: Block): Promise<Uint32Array | null> {
+  return loadNumbers(file, block, "correlation");
+}
+
+/** Returns whether all rows of a block were begun by graphs. */
+export async function areOfGraphs(file: ProcessFile, block: Block): Promise<boolean> {
+  const graphs = await loadNumbers(file, block, "graph");
+  return graphs?.every((graph) => graph !== 0) === true;
+}
+
+async function loadNumbers(
   file: ProcessFile,
   block: Block,
+  name: string,
 ): Promise<Uint32Array | null> {
   const table = knownTable(block);
-  const column = columnOf(table, "correlation");
+  const column = columnOf(table, name);
   if (column < 0) return null;
   const chunk = await loadChunk(file, block);
   return faultless("block cannot be read", block.offset, () => {

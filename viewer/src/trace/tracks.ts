@@ -21,7 +21,7 @@ import { kindOf, type TableName, tableOf } from "./layout";
 import { isRecord, keyNamer, type Names } from "./names";
 import type { ProcessFile } from "./process_file";
 import { type JoinedPiece, queueCurve } from "./queue";
-import { loadCorrelations, loadRows } from "./rows";
+import { areOfGraphs, loadCorrelations, loadRows } from "./rows";
 import { type Piece, SpanTrack } from "./span_track";
 import type { Stream } from "./tables";
 
@@ -56,6 +56,7 @@ const SPAN_TABLES: readonly (readonly [TrackKind, readonly TableName[]])[] = [
 ];
 const KIND_ORDER: readonly TrackKind[] = [
   "stream",
+  "graph_lane",
   "sync",
   "queue",
   "memory",
@@ -73,6 +74,8 @@ const KIND_ORDER: readonly TrackKind[] = [
 const NO_STREAM = 0xffffffff;
 
 const MOST_QUEUE_ROWS = 4_000_000;
+/** Of more streams with nothing but nodes of graphs a device shows lanes. */
+const MOST_GRAPH_STREAMS = 8;
 const MOST_HEAP_ROWS = 2_000_000;
 const MOST_DEVICES = 64;
 /** Threads and streams of a process that have rows. */
@@ -88,6 +91,7 @@ interface Draft {
   readonly unit?: string;
   readonly rows: number;
   readonly pieces?: (number: number) => Piece[];
+  isPacked?: boolean;
   readonly curve?: () => ReturnType<CurveTrack["load"]>;
 }
 
@@ -101,6 +105,7 @@ export class TrackBuilder {
     private readonly names: Names,
     private readonly cache: Cache,
     private readonly onFault: (file: ProcessFile, error: unknown) => void,
+    private readonly mostGraphStreams = MOST_GRAPH_STREAMS,
   ) {}
 
   async addAll(steps: unknown): Promise<void> {
@@ -127,6 +132,7 @@ export class TrackBuilder {
         await this.addCounters(i, number, byTrack.get(`${kindOf("counter")} ${number}`) ?? []);
       }
       this.addQueues(i);
+      await this.packGraphStreams(i);
       await this.addMemory(i);
     }
     this.addSteps(steps);
@@ -155,6 +161,48 @@ export class TrackBuilder {
       const shared = { kind: "queue", process, tid: null, number: 0, unit: "" } as const;
       this.drafts.push({ ...shared, name: "launched, waiting", device, rows: rowsOf(work), curve });
     }
+  }
+
+  /** Draws streams that only run nodes of graphs in few lanes, if a device has many of them. */
+  private async packGraphStreams(process: number): Promise<void> {
+    const { file } = this.processes[process] as Process;
+    const byDevice = new Map<number | null, Draft[]>();
+    for (const draft of this.drafts) {
+      if (draft.kind !== "stream" || draft.process !== process) continue;
+      const list = byDevice.get(draft.device);
+      if (list === undefined) byDevice.set(draft.device, [draft]);
+      else list.push(draft);
+    }
+    for (const [device, streams] of byDevice) {
+      if (streams.length <= this.mostGraphStreams) continue;
+      const packed: Draft[] = [];
+      for (const draft of streams) if (await this.isOfGraphs(file, draft)) packed.push(draft);
+      if (packed.length <= this.mostGraphStreams) continue;
+      for (const draft of packed) draft.isPacked = true;
+      const pieces = () => joinPieces(packed);
+      const rows = packed.reduce((sum, draft) => sum + draft.rows, 0);
+      const name = `${packed.length} graph streams`;
+      const shared = { kind: "graph_lane", process, tid: null, number: 0 } as const;
+      this.drafts.push({ ...shared, name, device, rows, pieces });
+    }
+  }
+
+  private async isOfGraphs(file: ProcessFile, draft: Draft): Promise<boolean> {
+    for (const piece of draft.pieces?.(draft.number) ?? []) {
+      if (!isBlockPiece(piece)) return false;
+      try {
+        if (!(await areOfGraphs(file, piece.block))) return false;
+      } catch {
+        // What cannot be read is reported when it is drawn.
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Names the stream of a row of lanes. */
+  streamOf(process: number, piece: BlockPiece): string {
+    return this.streamName((this.processes[process] as Process).file, piece.block.track);
   }
 
   private where(process: number, number: number): { name: string; tid: number | null } {
@@ -351,8 +399,22 @@ export class TrackBuilder {
       draft.curve === undefined
         ? null
         : new CurveTrack(id, rows, draft.unit ?? "", this.cache, draft.curve);
-    return { info: { id, kind, process, name, device, tid, rows, depth: 1 }, spans, curve, number };
+    const packed = draft.isPacked === true ? { is_packed: true } : {};
+    const info = { id, kind, process, name, device, tid, rows, depth: 1, ...packed };
+    return { info, spans, curve, number };
   }
+}
+
+/** Returns the pieces of several tracks, with rows that are numbered on. */
+function joinPieces(drafts: readonly Draft[]): Piece[] {
+  const joined: Piece[] = [];
+  let firstRow = 0;
+  for (const draft of drafts) {
+    for (const piece of draft.pieces?.(draft.number) ?? [])
+      joined.push({ ...piece, firstRow: firstRow + piece.firstRow });
+    firstRow += draft.rows;
+  }
+  return joined;
 }
 
 /** Names a track of a stream by what it shows. */
