@@ -33,7 +33,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, look: {} };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, look: {}, workers: 0 };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -43,6 +43,7 @@ page.on("console", (message) => {
   if (message.type() === "error") seen.errors.push(message.text());
 });
 page.on("pageerror", (error) => seen.errors.push(String(error)));
+page.on("worker", () => seen.workers++);
 page.on("dialog", (dialog) => {
   seen.dialogs.push(dialog.message());
   dialog.dismiss();

@@ -238,7 +238,7 @@ export class TrackBuilder {
     const isStream =
       kind === "stream" || kind === "sync" || (kind === "overhead" && stream !== undefined);
     const place = isStream
-      ? { name: nameOnDevice(kind, this.streamName(file, number)), tid: null }
+      ? { name: nameOnDevice(kind, stream, this.streamName(file, number)), tid: null }
       : this.where(process, number);
     const device = isStream ? this.deviceOf(file, stream) : null;
     this.drafts.push({ kind, process, ...place, device, number, rows, pieces });
@@ -418,9 +418,10 @@ function joinPieces(drafts: readonly Draft[]): Piece[] {
 }
 
 /** Names a track of a stream by what it shows. */
-function nameOnDevice(kind: TrackKind, stream: string): string {
-  if (kind === "sync") return `waits for ${stream}`;
-  return kind === "overhead" ? "overhead" : stream;
+function nameOnDevice(kind: TrackKind, stream: Stream | undefined, name: string): string {
+  if (kind === "overhead") return "overhead";
+  if (kind !== "sync") return name;
+  return stream?.stream === NO_STREAM ? "waits for the device" : `waits for ${name}`;
 }
 
 interface StepRow {
