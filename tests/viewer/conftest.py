@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "tests" / "process"))
 
 from cli_support import GPUPROF, build_dir, clean_env  # noqa: E402
 
+BUILD = build_dir()
 MODULES = build_dir() / "viewer" / "work" / "node_modules"
 
 
@@ -37,8 +38,8 @@ def missing():
     return ""
 
 
-def gpuprof(*args, cwd):
-    return subprocess.run([GPUPROF, *map(str, args)], cwd=cwd, env=clean_env(), capture_output=True, timeout=300)
+def gpuprof(*args, cwd, **env):
+    return subprocess.run([GPUPROF, *map(str, args)], cwd=cwd, env=clean_env(**env), capture_output=True, timeout=300)
 
 
 def stats(name, path, *options, cwd):

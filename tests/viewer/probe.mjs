@@ -8,10 +8,11 @@
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 // follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
+// theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 
 const [modules, report, folder, ...steps] = process.argv.slice(2);
 const isServed = report.startsWith("http://");
@@ -34,7 +35,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {} };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, workers: 0 };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -44,6 +45,7 @@ page.on("console", (message) => {
   if (message.type() === "error") seen.errors.push(message.text());
 });
 page.on("pageerror", (error) => seen.errors.push(String(error)));
+page.on("worker", () => seen.workers++);
 page.on("dialog", (dialog) => {
   seen.dialogs.push(dialog.message());
   dialog.dismiss();
@@ -221,6 +223,48 @@ async function said() {
   seen.said.push((await regions.allInnerTexts()).filter((text) => text !== "").join("\n"));
 }
 
+// Returns a picture at half its size, and the share of its pixels that differ from a stored one. For that both are made
+// smaller once more: shapes of letters and thin lines do not count, places and colours do.
+async function reduce(picture, stored) {
+  const other = await context.newPage();
+  const done = await other.evaluate(
+    async ([now, before]) => {
+      const load = async (base64) => createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
+      const draw = (image, width, height) => {
+        const canvas = document.createElement("canvas");
+        canvas.width = width;
+        canvas.height = height;
+        const to = canvas.getContext("2d");
+        to.imageSmoothingQuality = "high";
+        to.drawImage(image, 0, 0, width, height);
+        return canvas;
+      };
+      const pixelsOf = (image) => draw(image, 160, 100).getContext("2d").getImageData(0, 0, 160, 100).data;
+      const small = draw(await load(now), 640, 400);
+      const png = small.toDataURL("image/png").split(",")[1];
+      if (before === null) return { png, differs: 1 };
+      const [a, b] = [pixelsOf(small), pixelsOf(await load(before))];
+      let differs = 0;
+      for (let i = 0; i < a.length; i += 4)
+        if ([0, 1, 2].some((k) => Math.abs(a[i + k] - b[i + k]) > 20)) differs++;
+      return { png, differs: differs / (160 * 100) };
+    },
+    [picture.toString("base64"), stored?.toString("base64") ?? null],
+  );
+  await other.close();
+  return done;
+}
+
+async function look(name, stored, link) {
+  await go(link);
+  if (link.startsWith("timeline")) await ink(link);
+  const file = `${stored}/${name}.png`;
+  const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
+  const { png, differs } = await reduce(picture, existsSync(file) ? await readFile(file) : null);
+  await writeFile(`${folder}/${name}.png`, Buffer.from(png, "base64"));
+  seen.look[name] = differs;
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -246,6 +290,8 @@ for (const step of steps) {
     await page.waitForURL((address) => String(address) !== before);
     await settle();
   }
+  else if (kind === "theme") await page.getByRole("button", { name, exact: false }).click();
+  else if (kind === "look") await look(...name.split(/,(?:(.*?),)(.*)/s).slice(0, 3));
   else {
     await go(name);
     if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });

@@ -24,7 +24,7 @@ BUNDLES = ["v1/%s.gpt" % name for name in
 BUNDLES += ["h200/pytorch/" + name for name in ("images", "generate", "language_model")]
 KINETO = "h200/pytorch/generate.json.gz"
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "src" / "trace" / "fixtures"
-SPANS = ("kernel", "memcpy", "memset", "graph_launch", "api", "op", "python", "range", "wait", "file_read")
+SPANS = ("kernel", "memcpy", "memset", "graph_launch", "api", "op", "python", "range", "wait", "sync", "overhead", "file_read")
 MASK, PRIME = 2**64 - 1, 1099511628211
 VALUE = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 

@@ -37,7 +37,7 @@ it("reads the class of a kernel from its name", () => {
     "ncclDevKernel_AllReduce_Sum_f32",
     "memset device",
     "my_kernel",
-  ].map(kernelClass);
+  ].map((name) => kernelClass(name));
   expect(classes).toEqual([
     "gemm",
     "attention",

@@ -110,29 +110,52 @@ export const KERNEL_CLASSES: Readonly<Record<string, Word>> = {
   other: { name: "Other", look: "d_other" },
 };
 
-/** The class of a kernel by words of its short name; the first that fits. */
+/** Words of collectives, without underscores: those of analysis/derived/kernel_class.cc. */
+export const COLLECTIVE_WORDS = [
+  "nccl",
+  "rccl",
+  "allreduce",
+  "allgather",
+  "alltoall",
+  "reducescatter",
+  "crossdevicereduce",
+  "sendrecv",
+] as const;
+
+/** The other classes by words of a name; the first that fits. */
 const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
-  ["collective", /\bnccl|allreduce|all_gather|allgather|reduce_scatter|broadcast_ring/i],
-  ["memory", /^(memcpy|memset)\b/i],
-  ["attention", /flash|attention|fmha|attn|sdpa/i],
-  ["gemm", /gemm|gemv|cutlass|matmul|\bmma\b|conv|cudnn|wgrad|dgrad|winograd|implicit_/i],
+  ["memory", /memcpy|memset/i],
+  ["attention", /flash|attention|fmha|attn|sdpa|paged/i],
+  [
+    "gemm",
+    /gemm|gemv|\bbmm|cutlass|cublas|matmul|\bmma\b|wgmma|xmma|conv(?!er)|cudnn|wgrad|dgrad|winograd|implicit_/i,
+  ],
   [
     "reduction",
-    /\b(mean|sum|max|min|all|any|prod|norm|argmax|argmin|softmax|std|var)\b|reduce|softmax|norm/i,
+    /\b(mean|sum|max|min|all|any|prod|argmax|argmin|std|var)\b|reduce|softmax|norm(?!al)|topk|sort|scan/i,
   ],
   [
     "copy",
-    /^(copy|cast|cat|index|gather|scatter|transpose|pad|arange|fill|embedding)(\b|_)|transpose|concat|direct_copy/i,
+    /^(copy|cast|cat|index|pad|arange|fill|embedding)(\b|_)|copy|cast_?kernel|cat_?array|concat|transpose|permute|nhwc|index_?select|gather|scatter|embedding/i,
   ],
   [
     "elementwise",
-    /\b(add|mul|sub|div|pow|neg|silu|gelu|relu|sigmoid|tanh|exp|log|sqrt|rsqrt|cos|sin|eq|ne|lt|gt|le|ge|where|clamp|dropout|abs|reciprocal|threshold)\b|elementwise|foreach|pointwise|strided|vec\d|triton_poi/i,
+    /\b(add|mul|sub|div|pow|neg|sigmoid|tanh|exp|log|sqrt|rsqrt|cos|sin|eq|ne|lt|gt|le|ge|where|clamp|abs|reciprocal|threshold)\b|gelu|relu|silu|dropout|adam|sgd|elementwise|foreach|pointwise|strided|unrolled|vectorized|vec\d|triton_poi/i,
   ],
 ];
 
-/** Returns the class of a kernel: a key of KERNEL_CLASSES. It is read from the name. */
-export function kernelClass(shortName: string): string {
-  for (const [name, words] of CLASS_WORDS) if (words.test(shortName)) return name;
+function isCollective(name: string): boolean {
+  const letters = name.toLowerCase().replaceAll("_", "");
+  return COLLECTIVE_WORDS.some((word) => letters.includes(word));
+}
+
+/**
+ * Returns the class of a kernel, a key of KERNEL_CLASSES, by its short name. Full names have names of
+ * libraries in them: only collectives are found there.
+ */
+export function kernelClass(shortName: string, fullName = shortName): string {
+  if (isCollective(fullName)) return "collective";
+  for (const [cls, words] of CLASS_WORDS) if (words.test(shortName)) return cls;
   return "other";
 }
 

@@ -36,7 +36,11 @@ const CHOICES: readonly (readonly [By, string])[] = [
 ];
 
 function lookOf(kernel: Kernel) {
-  return wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name || kernel.name)).look;
+  return wordOf(KERNEL_CLASSES, classOf(kernel)).look;
+}
+
+function classOf(kernel: Kernel): string {
+  return kernelClass(kernel.short_name || kernel.name, kernel.name);
 }
 
 function nameOf(kernel: Kernel): string {
@@ -137,7 +141,7 @@ function perTera(value: number | null): number | null {
 
 /** Classes that occur, in the order of the vocabulary. */
 function classesOf(rows: readonly Kernel[]) {
-  const found = new Set(rows.map((kernel) => kernelClass(kernel.short_name || kernel.name)));
+  const found = new Set(rows.map(classOf));
   return Object.entries(KERNEL_CLASSES)
     .filter(([name]) => found.has(name))
     .map(([, word]) => word);
@@ -169,7 +173,7 @@ function Detail({ kernel }: { kernel: Kernel }) {
       <h2>
         <Swatch look={lookOf(kernel)} />
         {nameOf(kernel).slice(0, 300)}
-        <small>{wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name)).name}</small>
+        <small>{wordOf(KERNEL_CLASSES, classOf(kernel)).name}</small>
       </h2>
       <p
         class="mono prose"

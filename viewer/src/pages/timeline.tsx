@@ -14,7 +14,7 @@ import { Model } from "../timeline/model";
 import "../timeline/timeline.css";
 import { count, duration } from "../timeline/units";
 import type { Window } from "../timeline/view";
-import type { Trace } from "../trace/api";
+import type { LateFaults, Trace } from "../trace/api";
 
 export interface TimelineProps {
   readonly trace: Trace;
@@ -228,8 +228,16 @@ function Help({ model }: { readonly model: Model }) {
   );
 }
 
+/** Says how many parts could not be read, and why the first could not. */
+export function lateWords({ count: many, first }: LateFaults): string {
+  const parts = many === 1 ? "A part" : `${count(many)} parts`;
+  return `${parts} of the trace could not be read and ${many === 1 ? "is" : "are"} missing here: ${first}`;
+}
+
 function Faults({ model }: { readonly model: Model }) {
-  const faults = [...model.trace.info.faults, model.fault.value].filter((text) => text !== "");
+  const late = model.late.value;
+  const words = late === null ? "" : lateWords(late);
+  const faults = [...model.trace.info.faults, words, model.fault.value].filter((text) => text);
   if (faults.length === 0) return null;
   return (
     <div class="tl-faults" role="status">

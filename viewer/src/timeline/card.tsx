@@ -33,6 +33,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
   const { hit } = hovered;
   const end = model.whole.end;
   const cls = className(hit.cls);
+  const oneIn = model.picture(hit.track)?.spans.one_in ?? 1;
   if (hit.row === null) {
     const share = hit.busy_ns / Math.max(hit.end - hit.start, 1);
     const isKnown = !Number.isNaN(share);
@@ -48,6 +49,12 @@ export function HoverCard({ model }: { readonly model: Model }) {
           <dd>{isKnown ? `${percent(share)}, ${duration(hit.busy_ns)}` : "not known"}</dd>
           {isKnown && <dt>most time</dt>}
           {isKnown && <dd>{CLASS_WORDS[cls]}</dd>}
+          {oneIn > 1 && (
+            <>
+              <dt>each stands for</dt>
+              <dd>{`up to ${count(oneIn)} events: a part was recorded`}</dd>
+            </>
+          )}
         </dl>
         <p>{isKnown ? "Double-click zooms to it" : UNKNOWN}</p>
       </div>
@@ -55,6 +62,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
   }
   const detail = model.hoveredDetail.value;
   const cause = detail?.causes.find((ref) => ref.track !== hit.track);
+  const stream = detail?.fields.find((field) => field.name === "stream")?.value;
   const device = model.trace.info.tracks[hit.track]?.device !== null;
   return (
     <div class="tl-card" ref={card} aria-hidden="true">
@@ -71,6 +79,12 @@ export function HoverCard({ model }: { readonly model: Model }) {
           <>
             <dt>launch to start</dt>
             <dd>{duration(Math.max(0, hit.start - cause.end_ns))}</dd>
+          </>
+        )}
+        {stream !== undefined && (
+          <>
+            <dt>stream</dt>
+            <dd>{shown(stream.replace(/^stream /, ""), 40)}</dd>
           </>
         )}
         <dt>class</dt>

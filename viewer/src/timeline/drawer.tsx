@@ -17,11 +17,13 @@ import type { Window } from "./view";
 
 const TABS: readonly (readonly [TrackKind, string])[] = [
   ["stream", "GPU"],
+  ["sync", "GPU waits"],
   ["api", "CUDA API"],
   ["op", "Operators"],
   ["python", "Python"],
   ["range", "Ranges"],
   ["wait", "Waits"],
+  ["overhead", "Overhead"],
   ["file_read", "File reads"],
 ];
 
@@ -61,6 +63,7 @@ function useSums(model: Model, range: Window, kind: TrackKind | undefined): Sums
         return { range: question.range, answers };
       },
       (_, answer, stale) => {
+        for (const one of answer.answers.values()) model.met(one.faults);
         if (!stale) setSums(answer);
       },
       (_, reason) => {
@@ -114,6 +117,9 @@ export function Drawer({
             <span class="tl-quiet">
               {count(answer.rows.length)} names, cut at the range’s edges
               {NESTED.has(answer.kind) ? "; nested calls included" : ""}
+              {answer.one_in === undefined
+                ? ""
+                : `; estimates: one in ${answer.one_in} was recorded`}
               {answer.busy_ns.length > 1 ? `; sums of ${count(answer.busy_ns.length)} tracks` : ""}
               {answer.left_out > 0 ? `. ${leftOutWords(answer.left_out)}` : ""}
             </span>

@@ -20,6 +20,8 @@ const PADS = 8;
 
 const ORDER: readonly TrackKind[] = [
   "stream",
+  "graph_lane",
+  "sync",
   "queue",
   "memory",
   "counter",
@@ -29,11 +31,14 @@ const ORDER: readonly TrackKind[] = [
   "python",
   "range",
   "wait",
+  "overhead",
   "file_read",
 ];
 
 const ROW: Record<TrackKind, number> = {
   stream: 38,
+  graph_lane: 38,
+  sync: 15,
   queue: 30,
   memory: 30,
   counter: 30,
@@ -43,6 +48,7 @@ const ROW: Record<TrackKind, number> = {
   python: 15,
   range: 15,
   wait: 15,
+  overhead: 15,
   file_read: 15,
 };
 
@@ -53,6 +59,7 @@ const TITLE: Partial<Record<TrackKind, string>> = {
   python: "Python",
   range: "Ranges",
   wait: "Waits",
+  overhead: "Overhead",
   file_read: "File reads",
 };
 
@@ -147,6 +154,7 @@ export function groups(info: TraceInfo): Group[] {
   const hosts = new Set(info.processes.map((process) => process.host));
   const several = new Set(info.tracks.filter((t) => t.device !== null).map((t) => t.process));
   for (const track of info.tracks) {
+    if (track.is_packed === true) continue;
     const key = groupOf(track);
     const process = info.processes[track.process];
     const pid = process === undefined ? "" : `pid ${process.pid}`;
@@ -191,7 +199,7 @@ function bandOf(track: TrackInfo, y: number, state: LayoutState, pinned: boolean
     height: rows * rowHeight + PADS,
     group: groupOf(track),
     title: titleOf(track),
-    caption: captionOf(track),
+    caption: track.kind === "graph_lane" ? `lanes 1 to ${rows}` : captionOf(track),
     note: shape?.caption ?? "",
     track,
     rowHeight,

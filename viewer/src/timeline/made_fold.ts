@@ -64,7 +64,7 @@ export function fold(
   ns_per_px: number,
 ): { slices: Omit<Spans, "track" | "bars">; bars: Bars } {
   const column = columnOf(ns_per_px);
-  const width = column * 32;
+  const width = column * 64;
   const short = ns_per_px * 4;
   const gap = ns_per_px * 10;
   const slices: Slice[] = [];

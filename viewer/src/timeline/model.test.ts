@@ -212,18 +212,38 @@ describe("store", () => {
     expect(failed.length).toBe(1);
   });
 
-  it("has levels that are never coarser than the screen, and columns of 2 to 4 px", () => {
+  it("has levels that are never coarser than the screen, and columns of 1 to 2 px", () => {
     for (let scale = 0.3; scale < 1e7; scale *= 1.37) {
       const level = levelOf(scale);
       expect(level).toBeLessThanOrEqual(scale);
       expect(level).toBeGreaterThan(scale * 0.84);
-      expect(columnOf(level) / level).toBeGreaterThanOrEqual(2);
-      expect(columnOf(level) / level).toBeLessThan(4);
+      expect(columnOf(level) / level).toBeGreaterThanOrEqual(1);
+      expect(columnOf(level) / level).toBeLessThan(2);
       expect(Number.isInteger(Math.log2(columnOf(level)))).toBe(true);
     }
     const window = { start: 0, end: 100 };
     expect(misfit({ window, ns_per_px: 2 }, window, 2)).toBe(0);
     expect(misfit({ window, ns_per_px: 2 }, { start: 50, end: 150 }, 2)).toBe(50);
+  });
+});
+
+describe("a track that is deeper than it seemed at first", () => {
+  it("grows when a deeper row is met, and draws it", async () => {
+    const tracks = trace.info.tracks.map((track) => ({ ...track, depth: 1 }));
+    const info = { ...trace.info, tracks };
+    const model = new Model(Object.assign(Object.create(trace) as Trace, { info }));
+    model.resize(1400, 3000);
+    const op = info.tracks.find((track) => track.kind === "op")?.id ?? -1;
+    const rowsOf = () => model.layout.scrolled.find(({ track }) => track?.id === op)?.rows ?? 0;
+    expect(rowsOf()).toBe(1);
+    model.request();
+    await pause(20);
+    const { spans, rows } = model.picture(op) ?? {};
+    const deepest = Math.max(...(spans?.depth ?? []));
+    expect(deepest).toBeGreaterThan(0);
+    expect(rowsOf()).toBe(deepest + 1);
+    expect(Math.max(...(rows?.row ?? []))).toBeLessThan(rowsOf());
+    model.close();
   });
 });
 

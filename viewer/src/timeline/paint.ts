@@ -25,7 +25,7 @@ import { type Mini, miniRectangles, paintMinimap, writeMinimap } from "./minimap
 import type { Palette } from "./palette";
 import { fontOf, type Pen } from "./pen";
 import { type Colour, mix, type Pixels, pixel } from "./pixels";
-import { INKS, type Ink, type Rectangles } from "./rectangles";
+import { INKS, type Ink, type Layer, type Rectangles } from "./rectangles";
 import { type Ruler, ruler } from "./ruler";
 import { buildScene, type Label, MOST_RECTANGLES, type Scene } from "./scene";
 import type { Store } from "./store";
@@ -54,6 +54,9 @@ const DIM = 0.35;
 
 /** Rectangles of grid, names, ruler and the like: fewer than this on the tallest screens. */
 const OTHER_RECTANGLES = 1500;
+
+/** Layers with soft edges: rounded ones would lose or widen the gaps between slices. */
+const SOFT: ReadonlySet<Layer> = new Set(["ground", "edges", "slices"]);
 
 /** Half the width of the longest length of a selection, with its margin. */
 const LENGTH_PX = 36;
@@ -229,9 +232,12 @@ function rectanglesOf(pixels: Pixels, rectangles: Rectangles, colours: Pixelled)
     const colour = (bucket.dim ? colours.dim : colours.ink)[bucket.ink];
     const { data, length } = bucket;
     const hatched = bucket.ink === "hatch";
+    const soft = SOFT.has(bucket.layer);
     for (let i = 0; i < length; i += 4) {
       const [x, y, w, h] = [data[i] ?? 0, data[i + 1] ?? 0, data[i + 2] ?? 0, data[i + 3] ?? 0];
       if (hatched) pixels.hatch(x, y, w, h, colour);
+      else if (bucket.layer === "bars") pixels.bar(x, y, w, h, colour);
+      else if (soft) pixels.soft(x, y, w, h, colour);
       else pixels.rect(x, y, w, h, colour);
     }
   });

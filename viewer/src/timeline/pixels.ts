@@ -30,6 +30,17 @@ export function mix(over: string, under: string, share: number): string {
   return `#${sum.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** An edge that is so near to a pixel's is its edge. */
+const NEAR = 0.02;
+
+/** Returns a mix of two pixels. Red and blue, green and alpha are mixed together: it is fast. */
+function blend(over: Colour, under: Colour, share: number): Colour {
+  const part = Math.round(share * 256);
+  const odd = (over & 0xff00ff) * part + (under & 0xff00ff) * (256 - part);
+  const even = ((over >>> 8) & 0xff00ff) * part + ((under >>> 8) & 0xff00ff) * (256 - part);
+  return (((odd / 256) & 0xff00ff) | ((even & 0xff00ff00) >>> 0)) >>> 0;
+}
+
 export class Pixels {
   width = 0;
   height = 0;
@@ -68,8 +79,7 @@ export class Pixels {
   /** Fills a rectangle. Its edges go to the nearest pixels; it is never thinner than one. */
   rect(x: number, y: number, width: number, height: number, colour: Colour): void {
     this.rectangles++;
-    const { ratio, data } = this;
-    const stride = this.width;
+    const { ratio } = this;
     const x0 = Math.round(x * ratio);
     const y0 = Math.round(y * ratio);
     const left = Math.max(x0, this.left);
@@ -80,13 +90,60 @@ export class Pixels {
     if (bottom <= y0) bottom = y0 + 1;
     if (right > this.right) right = this.right;
     if (bottom > this.bottom) bottom = this.bottom;
-    const wide = right - left;
-    if (wide <= 0) return;
+    if (right > left) this.fill(left, right, top, bottom, colour);
+  }
+
+  /** Fills a rectangle. Pixels that it covers partly are mixed, so that thin gaps are seen. */
+  soft(x: number, y: number, width: number, height: number, colour: Colour): void {
+    this.rectangles++;
+    const { ratio } = this;
+    const x0 = Math.max(x * ratio, this.left);
+    const x1 = Math.min((x + width) * ratio, this.right);
+    if (x1 <= x0) return;
+    const top = Math.max(Math.round(y * ratio), this.top);
+    const bottom = Math.min(Math.max(Math.round((y + height) * ratio), top + 1), this.bottom);
+    const first = Math.ceil(x0 - NEAR);
+    const last = Math.floor(x1 + NEAR);
+    if (last > first) this.fill(first, last, top, bottom, colour);
+    if (first - x0 > NEAR) this.mixed(first - 1, top, bottom, colour, Math.min(x1, first) - x0);
+    if (x1 - last > NEAR && last >= first) this.mixed(last, top, bottom, colour, x1 - last);
+  }
+
+  /** Fills a rectangle whose left and right edges lie on pixels. Thin ones are paler. */
+  bar(x: number, y: number, width: number, height: number, colour: Colour): void {
+    this.rectangles++;
+    const { ratio, data } = this;
+    const left = Math.max(Math.round(x * ratio), this.left);
+    const right = Math.min(Math.round((x + width) * ratio), this.right);
+    const y0 = Math.max(y * ratio, this.top);
+    const y1 = Math.min((y + height) * ratio, this.bottom);
+    const top = Math.ceil(y0 - NEAR);
+    const bottom = Math.floor(y1 + NEAR);
+    if (bottom > top) this.fill(left, right, top, bottom, colour);
+    const mix = (row: number, share: number): void => {
+      for (let i = row * this.width + left; i < row * this.width + right; i++)
+        data[i] = blend(colour, data[i] as number, share);
+    };
+    if (top - y0 > NEAR) mix(top - 1, Math.min(y1, top) - y0);
+    if (y1 - bottom > NEAR && bottom >= top) mix(bottom, y1 - bottom);
+  }
+
+  private mixed(column: number, top: number, bottom: number, colour: Colour, share: number): void {
+    const { data } = this;
     for (let row = top; row < bottom; row++) {
-      const at = row * stride + left;
+      const at = row * this.width + column;
+      data[at] = blend(colour, data[at] as number, share);
+    }
+  }
+
+  private fill(left: number, right: number, top: number, bottom: number, colour: Colour): void {
+    const { data, width } = this;
+    for (let row = top; row < bottom; row++) {
+      const at = row * width + left;
+      const end = row * width + right;
       // A call of fill() costs more than a few assignments.
-      if (wide > 16) data.fill(colour, at, at + wide);
-      else for (let i = at; i < at + wide; i++) data[i] = colour;
+      if (right - left > 16) data.fill(colour, at, end);
+      else for (let i = at; i < end; i++) data[i] = colour;
     }
   }
 

@@ -52,6 +52,8 @@ const NARROW = 4;
 const LABEL_FROM = 22;
 /** Rows from this height have room for a second line. */
 const TALL = 28;
+/** A lone slice of less than a pixel is at least so tall: it must be seen. */
+const LEAST_TALL = 2;
 
 export function emptyScene(): Scene {
   return { rectangles: new Rectangles(), labels: [], factor: 1 };
@@ -87,6 +89,67 @@ interface Column {
   dim: boolean;
 }
 
+/**
+ * Draws the columns of a cell from left to right, so that their areas are true: edges of columns lie
+ * within pixels, and such a pixel gets its parts of both columns.
+ */
+class Bars {
+  private readonly shares = new Float64Array(SLOTS.length);
+  private at = Number.NaN;
+  private base = 0;
+  private room = 0;
+
+  constructor(private readonly list: Rectangles) {}
+
+  begin(base: number, room: number): void {
+    this.base = base;
+    this.room = room;
+  }
+
+  /** Adds the column from `left` to `right`. Each class takes its part of `ns` of `all`. */
+  add(left: number, right: number, ns: Float64Array, all: number, dim: boolean): void {
+    const first = Math.floor(left);
+    const last = Math.floor(right);
+    if (this.at !== first) this.end(dim);
+    this.at = first;
+    this.take(ns, all, Math.min(right, first + 1) - left);
+    if (last === first) return;
+    this.end(dim);
+    if (last > first + 1) {
+      this.take(ns, all, 1);
+      this.emit(first + 1, last - first - 1, dim);
+    }
+    if (right === last) return;
+    this.at = last;
+    this.take(ns, all, right - last);
+  }
+
+  private take(ns: Float64Array, all: number, part: number): void {
+    for (let i = 0; i < ns.length; i++)
+      this.shares[i] = (this.shares[i] as number) + ((ns[i] as number) / all) * part;
+  }
+
+  /** Draws the pixel that is open. */
+  end(dim: boolean): void {
+    if (!Number.isNaN(this.at)) this.emit(this.at, 1, dim);
+    this.at = Number.NaN;
+  }
+
+  private emit(left: number, width: number, dim: boolean): void {
+    const { base, room, shares } = this;
+    let y = base;
+    for (let i = 0; i < shares.length; i++) {
+      const share = shares[i] as number;
+      if (share <= 0) continue;
+      const tall = Math.min(share * room, y - base + room);
+      if (tall <= 0) break;
+      y -= tall;
+      this.list.add(LAYER.bars, SLOTS[i] ?? "bar", dim, left, y, width, tall);
+    }
+    shares.fill(0);
+  }
+}
+
 class TrackScene {
   private readonly scale: number;
   private readonly kind: TrackKind;
@@ -94,6 +157,7 @@ class TrackScene {
   private readonly height: number;
   private readonly right: number;
   private readonly columns = new Map<number, Column>();
+  private readonly bars: Bars;
 
   constructor(
     private readonly input: SceneInput,
@@ -108,12 +172,15 @@ class TrackScene {
     this.scale = (width - GUTTER) / Math.max(view.end - view.start, 1);
     this.height = band.rowHeight - 1;
     this.right = width;
+    this.bars = new Bars(scene.rectangles);
   }
 
   build(factor: number): void {
     const { spans, rows } = this.picture;
     const { view, match } = this.input;
-    const columnNs = Math.max(columnOf(this.picture.ns_per_px), 1 / this.scale) * factor;
+    // Powers of two: edges of columns are then exact.
+    const pixel = 2 ** Math.ceil(Math.log2(1 / this.scale));
+    const columnNs = Math.max(columnOf(this.picture.ns_per_px), pixel) * factor;
     const n = spans.start_ns.length;
     const names = match === null ? null : match.flags(this.picture.names);
     for (let i = 0; i < n; i++) {
@@ -157,6 +224,10 @@ class TrackScene {
     const slot = this.kind === "python" && isModule(name) ? "n3" : slotOf(cls, this.kind);
     // A lone short slice of the host would not be seen in the colour of the ground.
     const ink = wide < NARROW ? barSlot(slot) : slot;
+    if (end - start < 1 / this.scale) {
+      this.speck(ink, left, y, Math.max(0, wide), dim);
+      return;
+    }
     this.scene.rectangles.add(LAYER.slices, ink, dim, left, y, width, this.height);
     if (isHatched(cls) && width > 2) {
       this.scene.rectangles.add(LAYER.hatch, "hatch", dim, left, y, width, this.height);
@@ -175,6 +246,13 @@ class TrackScene {
     if (second !== "") this.scene.labels.push({ text: second, x, y: y + 26, on: slot, dim });
   }
 
+  /** Draws a lone slice of less than a pixel like a column of a cell: its height is its share. */
+  private speck(ink: Slot, left: number, y: number, wide: number, dim: boolean): void {
+    const tall = Math.max(LEAST_TALL, this.height * Math.min(wide, 1));
+    const at = Math.floor(left);
+    this.scene.rectangles.add(LAYER.slices, ink, dim, at, y + this.height - tall, 1, tall);
+  }
+
   /** Draws a folded cell: a bar chart of itself, with its count. */
   private cell(i: number, y: number, columnNs: number, hit: boolean | null): void {
     const { spans } = this.picture;
@@ -184,7 +262,7 @@ class TrackScene {
     const busy = spans.busy_ns[i] ?? 0;
     const left = Math.max(GUTTER - 2, this.x(start));
     const right = Math.min(this.right + 2, this.x(end));
-    const width = Math.max(1, right - left - (right - left > 4 ? 0.5 : 0));
+    const width = Math.max(1, right - left);
     const tall = this.height >= TALL;
     const room = tall ? this.height - 14 : this.height;
     const base = y + this.height;
@@ -200,20 +278,22 @@ class TrackScene {
       list.add(LAYER.bars, ink, dim, left, base - tallness, width, tallness);
     } else {
       const column: Column = { at: Number.NaN, ns: new Float64Array(SLOTS.length), dim };
+      this.bars.begin(base, room);
       const last = bars.first[i + 1] ?? 0;
       for (let k = bars.first[i] ?? 0; k < last; k++) {
         const at = Math.floor((bars.start_ns[k] ?? 0) / columnNs);
         if (at !== column.at) {
-          this.stack(column, columnNs, start, end, base, room);
+          this.stack(column, columnNs, start, end);
           column.at = at;
         }
         const slot = barSlot(slotOf(bars.cls[k] ?? 0, this.kind));
         const index = SLOT_INDEX.get(slot) ?? 0;
         column.ns[index] = (column.ns[index] ?? 0) + (bars.busy_ns[k] ?? 0);
       }
-      this.stack(column, columnNs, start, end, base, room);
+      this.stack(column, columnNs, start, end);
+      this.bars.end(dim);
     }
-    list.add(LAYER.edges, "line3", dim, left, y, Math.max(1, width - 1), 1);
+    list.add(LAYER.edges, "line3", dim, left, y, width, 1);
     if (hit === true) list.add(LAYER.marks, "text", false, left, base - 2, width, 2);
     // The label of a low row stands on the bars; that is only readable on neutral ones.
     const slot = barSlot(slotOf(spans.cls[i] ?? 0, this.kind));
@@ -230,32 +310,13 @@ class TrackScene {
   }
 
   /** Draws a column, stacked by class from below, and empties it. */
-  private stack(
-    column: Column,
-    columnNs: number,
-    start: number,
-    end: number,
-    base: number,
-    room: number,
-  ): void {
+  private stack(column: Column, columnNs: number, start: number, end: number): void {
     if (Number.isNaN(column.at)) return;
     const from = Math.max(start, column.at * columnNs);
     const to = Math.min(end, (column.at + 1) * columnNs);
     const left = Math.max(GUTTER - 2, this.x(from));
     const right = Math.min(this.right + 2, this.x(to));
-    if (right > left) {
-      const width = Math.max(0.8, right - left);
-      let y = base;
-      for (let slot = 0; slot < SLOTS.length; slot++) {
-        const ns = column.ns[slot] ?? 0;
-        if (ns <= 0) continue;
-        const tallness = Math.min(y - (base - room), (ns / Math.max(to - from, 1)) * room);
-        if (tallness <= 0) break;
-        y -= tallness;
-        const ink = SLOTS[slot] ?? "bar";
-        this.scene.rectangles.add(LAYER.bars, ink, column.dim, left, y, width, tallness);
-      }
-    }
+    if (right > left) this.bars.add(left, right, column.ns, Math.max(to - from, 1), column.dim);
     column.ns.fill(0);
   }
 
@@ -318,7 +379,9 @@ class TrackScene {
       this.scene.rectangles.add(LAYER.ground, "n1", column.dim, left, y, width, this.height);
       this.scene.rectangles.add(LAYER.edges, "line3", column.dim, left, y, width, 1);
     }
-    this.stack(column, columnNs, from, from + columnNs, y + this.height, this.height);
+    this.bars.begin(y + this.height, this.height);
+    this.stack(column, columnNs, from, from + columnNs);
+    this.bars.end(column.dim);
     column.at = Number.NaN;
   }
 }

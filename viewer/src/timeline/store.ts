@@ -5,7 +5,7 @@
 // gathered; an answer that fits the view worse than the picture that is there is dropped, and the
 // last picture stays until a better one comes.
 
-import type { CounterAnswer, Spans, SpansAnswer, Trace } from "../trace/api";
+import type { CounterAnswer, LateFaults, Spans, SpansAnswer, Trace } from "../trace/api";
 import { Latest } from "./latest";
 import { isCounter } from "./layout";
 import { type Rows, rowsOf } from "./rows";
@@ -37,9 +37,9 @@ export function levelOf(ns_per_px: number): number {
   return 2 ** (Math.floor(Math.log2(Math.max(ns_per_px, 2 ** -10)) * 4) / 4);
 }
 
-/** Returns the width of a column of folded cells: a 32nd of the least power of two from 64 px. */
+/** Returns the width of a column of folded cells: a 64th of the least power of two from 64 px. */
 export function columnOf(ns_per_px: number): number {
-  return 2 ** Math.ceil(Math.log2(64 * ns_per_px)) / 32;
+  return 2 ** Math.ceil(Math.log2(64 * ns_per_px)) / 64;
 }
 
 /** Returns the window to ask for: the view with half of it at each side, within the whole. */
@@ -94,6 +94,7 @@ export class Store {
     private readonly whole: Window,
     private readonly changed: () => void,
     private readonly failed: (reason: unknown) => void,
+    private readonly late: (faults: LateFaults | undefined) => void = () => {},
   ) {
     this.view = whole;
     this.spansOf = new Latest(
@@ -188,6 +189,7 @@ export class Store {
   }
 
   private takeSpans(question: Question, answer: SpansAnswer, stale: boolean): void {
+    this.late(answer.faults);
     const asked = new Set(question.tracks);
     for (const spans of answer.spans) {
       const info = this.trace.info.tracks[spans.track];

@@ -10,6 +10,8 @@ import type { Source } from "../data/source";
 /** What a row of the timeline is. The order is the order of the page. */
 export type TrackKind =
   | "stream"
+  | "graph_lane"
+  | "sync"
   | "queue"
   | "memory"
   | "counter"
@@ -19,6 +21,7 @@ export type TrackKind =
   | "python"
   | "range"
   | "wait"
+  | "overhead"
   | "file_read";
 
 export interface TrackInfo {
@@ -34,6 +37,8 @@ export interface TrackInfo {
   /** The thread; null: the track is of a device. */
   readonly tid: number | null;
   readonly rows: number;
+  /** Its events are drawn in a track of lanes, with those of other streams. Absent: they are not. */
+  readonly is_packed?: boolean;
   /** Spans nest: rows of a depth below the first are drawn under it. 1: they do not. */
   readonly depth: number;
 }
@@ -99,13 +104,15 @@ export interface Spans {
   readonly busy_ns: Float64Array;
   /** The events are still being read: cells are blocks of the file. Ask again. */
   readonly isRough?: boolean;
+  /** A recorded event of the track stands for up to so many. Absent: for itself. */
+  readonly one_in?: number;
   /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
   readonly bars?: Bars;
 }
 
 /**
  * Busy time of folded cells by column and class; parallel arrays, sorted by cell and start. A column
- * is a 32nd of the width of a cell (so 2 to 4 px), aligned to time 0 like the cell.
+ * is a 64th of the width of a cell (so 1 to 2 px), aligned to time 0 like the cell.
  */
 export interface Bars {
   /** Bars of rectangle i are first[i] up to first[i + 1]; a single event has none. */
@@ -120,6 +127,14 @@ export interface Bars {
 export interface SpansAnswer {
   readonly spans: readonly Spans[];
   readonly names: readonly string[];
+  /** What could not be read since the trace was opened. Absent: everything could. */
+  readonly faults?: LateFaults;
+}
+
+/** Faults that were met after opening, such as a block that is damaged. */
+export interface LateFaults {
+  readonly count: number;
+  readonly first: string;
 }
 
 /** Values of a counter: each holds until the next. */
@@ -155,6 +170,9 @@ export interface RangeRow {
 
 export interface RangeAnswer {
   readonly kind: TrackKind;
+  /** At least one event in so many was recorded: counts and times are estimates. Absent: all were. */
+  readonly one_in?: number;
+  readonly faults?: LateFaults;
   readonly rows: readonly RangeRow[];
   /** Time in which at least one of them ran, by track. */
   readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];

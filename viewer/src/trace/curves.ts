@@ -218,6 +218,82 @@ export function tensorCurve(
   });
 }
 
+interface HeapCall {
+  readonly time: number;
+  readonly track: number;
+  readonly isFree: boolean;
+  readonly address: bigint;
+  readonly bytes: number;
+}
+
+const SAMPLED = 1n << 8n;
+/** Coarse times of two threads may be so far from their order. */
+const COARSE_NS = 4e6;
+
+/** Returns how many bytes a sampled allocation stands for: the chance to be sampled grows with it. */
+function weighed(bytes: number, period: number): number {
+  return bytes / -Math.expm1(-Math.max(bytes, 1) / period);
+}
+
+async function loadHeap(file: ProcessFile, block: Block, to: HeapCall[]): Promise<void> {
+  const table = knownTable(block);
+  const chunk = await loadChunk(file, block);
+  faultless("block cannot be read", block.offset, () => {
+    const columns = decodeExact(chunk, table);
+    const column = (name: string) => columns[columnOf(table, name)] ?? new BigInt64Array(0);
+    const [operation, address, size] = [column("operation"), column("address"), column("size")];
+    const clock = file.clockOf(block.kind);
+    const period = file.tables.heapPeriod;
+    column("time").forEach((ticks, i) => {
+      const packed = operation[i] ?? 0n;
+      const bytes = Number(size[i] ?? 0n);
+      const isSampled = (packed & SAMPLED) !== 0n && period > 0;
+      to.push({
+        time: Number(clock.convert(BigInt.asUintN(64, ticks))),
+        track: block.track,
+        isFree: (packed & 1n) !== 0n,
+        address: address[i] ?? 0n,
+        bytes: isSampled ? weighed(bytes, period) : bytes,
+      });
+    });
+  });
+}
+
+/** Reads how much of the heap was live that was allocated since the recording began. */
+export async function heapCurve(
+  file: ProcessFile,
+  blocks: readonly Block[],
+  onFault: OnFault,
+): Promise<Curve> {
+  const calls: HeapCall[] = [];
+  for (const block of blocks) await loadHeap(file, block, calls).catch(onFault);
+  calls.sort((x, y) => x.time - y.time);
+  const live = new Map<bigint, number>();
+  /** Frees of other threads that seem to come before the allocation that they end. */
+  const early = new Map<bigint, HeapCall>();
+  const time: number[] = [];
+  const value: number[] = [];
+  let total = 0;
+  for (const call of calls) {
+    const { address, isFree } = call;
+    const known = live.get(address);
+    const before = early.get(address);
+    early.delete(address);
+    if (isFree && known === undefined) early.set(address, call);
+    total -= known ?? 0;
+    live.delete(address);
+    const isOver =
+      before !== undefined && before.track !== call.track && call.time - before.time < COARSE_NS;
+    if (!isFree && !isOver) {
+      live.set(address, call.bytes);
+      total += call.bytes;
+    }
+    time.push(call.time);
+    value.push(total);
+  }
+  return { time: Float64Array.from(time), value: Float64Array.from(value) };
+}
+
 const ALLOCATION = 1n;
 const DEVICE_KIND = 3n;
 

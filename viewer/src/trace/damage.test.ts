@@ -135,7 +135,30 @@ describe("damaged files", () => {
     const faults = trace.info.faults.join(" ");
     expect(faults).toMatch(/more rows or bytes than there can be/);
     expect(faults).toMatch(/too large for a table/);
-    expect(trace.info.tracks.map((track) => track.kind)).toEqual(["api", "range"]);
+    expect(trace.info.tracks.map((track) => track.kind)).toEqual([
+      "sync",
+      "api",
+      "range",
+      "overhead",
+    ]);
+  });
+
+  it("are reported with the answer that met the damage, if it is behind the tables", async () => {
+    const path = `${TRACES}h200/pytorch/language_model/p3281-6612c9db8d671.gpt`;
+    const bytes = (await bytesOf(path)).slice();
+    const { blocks } = await scanFile(new FileBytes(memoryFile("p1-1.gpt", bytes)));
+    const last = blocks.filter((block) => block.kind === kindOf("op")).pop();
+    bytes.fill(0xff, (last?.offset ?? 0) + 4, (last?.offset ?? 0) + 40);
+    const source = sourceOf([memoryFile("p1-1.gpt", bytes)]);
+    const trace = await openInPage(source, undefined, { eagerRows: 0 });
+    expect(trace.info.faults).toEqual([]);
+    const { start_ns, end_ns, tracks } = trace.info;
+    const ops = tracks.filter(({ kind }) => kind === "op").map(({ id }) => id);
+    const { faults } = await trace.spans(ops, start_ns, end_ns, 1000);
+    expect(faults?.count).toBe(1);
+    expect(faults?.first).toMatch(/^p1-1\.gpt, byte \d+: /);
+    const range = await trace.range("op", { start_ns, end_ns });
+    expect(range.faults).toEqual(faults);
   });
 
   it("that are no traces at all", async () => {

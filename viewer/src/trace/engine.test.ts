@@ -137,11 +137,78 @@ describe("a trace", () => {
     expect((await trace.at(track, 40_963_000))?.name).toBe("step 2");
     expect(trace.info.tracks.map(({ kind }) => kind)).toEqual([
       "stream",
+      "sync",
       "queue",
       "steps",
       "api",
       "range",
+      "overhead",
     ]);
+  });
+
+  it("shows waits for the GPU, and CUDA's own time, on tracks of their own", async () => {
+    for (const [path, kind, names] of [
+      ["events", "sync", ["stream waits for an event", "wait for an event"]],
+      ["events", "overhead", ["lazy function loading"]],
+    ] as const) {
+      const trace = await open(`${TRACES}v1/${path}.gpt`);
+      const { rows, busy_ns } = await trace.range(kind, whole(trace));
+      expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+      const { track } = busy_ns[0] ?? { track: -1 };
+      const { device, tid, name } = trace.info.tracks[track] ?? {};
+      if (kind === "sync") expect([device, name]).toEqual([0, expect.stringMatching(/^waits for/)]);
+      else expect([device, tid]).toEqual([null, expect.any(Number)]);
+    }
+  });
+
+  it("draws many streams of graphs in lanes, and counts them stream by stream", async () => {
+    const source = sourceOf(storedFiles(`${TRACES}v1/graphs.gpt`));
+    const plain = await openInPage(source);
+    const packed = await openInPage(source, undefined, { graphStreams: 0 });
+    expect(plain.info.tracks.some(({ kind }) => kind === "graph_lane")).toBe(false);
+    const lane = packed.info.tracks.find(({ kind }) => kind === "graph_lane");
+    const streams = packed.info.tracks.filter(({ is_packed }) => is_packed === true);
+    expect(streams.length).toBeGreaterThan(0);
+    expect(lane?.rows).toBe(streams.reduce((sum, { rows }) => sum + rows, 0));
+    const told = async (trace: Trace) => {
+      const { rows, busy_ns } = await trace.range("stream", whole(trace));
+      return { rows, busy: busy_ns.map((each) => each.busy_ns) };
+    };
+    expect(await told(packed)).toEqual(await told(plain));
+    const id = lane?.id ?? -1;
+    const { spans } = await packed.spans([id], 0, packed.info.end_ns, 1e-3);
+    expect(spans[0]?.start_ns.length).toBe(lane?.rows);
+    const names = new Set<string>();
+    for (let row = 0; row < (lane?.rows ?? 0); row++) {
+      const { fields, causes } = await packed.event(id, row);
+      names.add(fields.find(({ name }) => name === "stream")?.value ?? "");
+      for (const cause of causes.slice(0, 1)) {
+        const { effects } = await packed.event(cause.track, cause.row);
+        expect(effects.some((each) => each.track === id && each.row === row)).toBe(true);
+      }
+    }
+    expect(names).toEqual(new Set(streams.map(({ name }) => name)));
+    const { count, hits } = await packed.search(packed.info.tracks.length > 0 ? "k" : "", 100);
+    expect(hits.length).toBe(count);
+  });
+
+  it("has the heap's live bytes as the pass `heap` does", async () => {
+    // What `gpuprof stats heap --json` prints: peak_bytes, peak_time_ns, end_bytes.
+    for (const [path, peak, time, last] of [
+      [`${TRACES}v1/heap.gpt`, 203_680, 40_244_652, 7776],
+      [`${TRACES}v1/flight.gpt`, 4400, 42_597_308, 4400],
+      [MODEL, 682_075_226, 7_546_742_301, 526_266_032],
+    ] as const) {
+      const trace = await open(path);
+      const { start_ns, end_ns } = whole(trace);
+      const track = trace.info.tracks.find(({ name }) => name.startsWith("heap"))?.id ?? -1;
+      const { most, time_ns, unit } = await trace.counter(track, start_ns, end_ns, 0.001);
+      const top = most.reduce((x, y) => Math.max(x, y), 0);
+      expect(unit).toBe("bytes");
+      expect(Math.abs(top - peak)).toBeLessThan(1);
+      expect(time_ns[most.indexOf(top)]).toBe(time);
+      expect(Math.abs((most[most.length - 1] ?? 0) - last)).toBeLessThan(1);
+    }
   });
 
   it("puts hardware counters and memory on curves", async () => {

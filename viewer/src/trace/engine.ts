@@ -9,6 +9,7 @@ import type {
   CounterAnswer,
   EventDetail,
   EventRef,
+  LateFaults,
   ProcessInfo,
   RangeAnswer,
   RangeRow,
@@ -44,15 +45,36 @@ export interface Options {
   readonly eagerRows?: number;
   /** Tracks with more rows are drawn roughly first, and take outlines. */
   readonly longRows?: number;
+  /** Of more streams of graphs a device shows lanes. */
+  readonly graphStreams?: number;
 }
 
 class OpenedTrace implements Trace {
+  /** Faults that were met while opening. */
+  private readonly early: number;
+
   constructor(
     readonly info: TraceInfo,
     private readonly tracks: readonly TrackEntry[],
     private readonly names: Names,
     private readonly events: Events,
-  ) {}
+    private readonly files: readonly ProcessFile[],
+  ) {
+    this.early = this.faults().length;
+  }
+
+  private faults(): string[] {
+    return this.files.flatMap((file) => file.faults);
+  }
+
+  /** Tells of faults that were met after opening. */
+  private late(): { faults?: LateFaults } {
+    let count = -this.early;
+    for (const file of this.files) count += file.faults.length;
+    if (count <= 0) return {};
+    const known = new Set(this.info.faults);
+    return { faults: { count, first: this.faults().find((each) => !known.has(each)) ?? "" } };
+  }
 
   async spans(
     tracks: readonly number[],
@@ -81,7 +103,7 @@ class OpenedTrace implements Trace {
         spans.name[i] = place;
       }
     }
-    return { spans: drawn, names };
+    return { spans: drawn, names, ...this.late() };
   }
 
   async counter(
@@ -99,12 +121,14 @@ class OpenedTrace implements Trace {
     const sums = new NameSums();
     const busy: { track: number; busy_ns: number }[] = [];
     let leftOut = 0;
+    let oneIn = 1;
     for (const { info, spans } of this.tracks) {
       if (info.kind !== kind || spans === null) continue;
       if (selection.tracks?.includes(info.id) === false) continue;
       if (selection.processes?.includes(info.process) === false) continue;
       leftOut += spans.absentRows(selection.start_ns, selection.end_ns);
       const time = await spans.sumRange(selection.start_ns, selection.end_ns, sums);
+      oneIn = Math.max(oneIn, spans.oneIn);
       busy.push({ track: info.id, busy_ns: time });
     }
     const rows: RangeRow[] = [];
@@ -121,7 +145,8 @@ class OpenedTrace implements Trace {
       });
     }
     rows.sort((x, y) => y.total_ns - x.total_ns || (x.name < y.name ? -1 : 1));
-    return { kind, rows, busy_ns: busy, left_out: leftOut };
+    const one_in = oneIn > 1 ? { one_in: oneIn } : {};
+    return { kind, rows, busy_ns: busy, left_out: leftOut, ...one_in, ...this.late() };
   }
 
   event(track: number, row: number): Promise<EventDetail> {
@@ -133,7 +158,8 @@ class OpenedTrace implements Trace {
     const none: SearchAnswer = { count: 0, total_ns: 0, hits: [], names: [] };
     if (wanted === "") return none;
     const sums = new NameSums();
-    for (const { spans } of this.tracks) if (spans !== null) await spans.sumAll(sums);
+    for (const { info, spans } of this.tracks)
+      if (spans !== null && info.kind !== "graph_lane") await spans.sumAll(sums);
     // Names are complete only now: they come with the rows.
     const named = new Set<number>();
     this.names.text.forEach((name, id) => {
@@ -153,7 +179,7 @@ class OpenedTrace implements Trace {
     names.sort((x, y) => y.total_ns - x.total_ns || y.count - x.count);
     const hits: EventRef[] = [];
     for (const entry of this.tracks) {
-      if (entry.spans === null) continue;
+      if (entry.spans === null || entry.info.is_packed === true) continue;
       for (const span of await entry.spans.find(named, limit))
         hits.push(this.events.ref(entry, span));
     }
@@ -270,7 +296,14 @@ export async function openInPage(
   const onFault = (file: ProcessFile, error: unknown) => file.addFault(error);
   const outline = source.outline?.bind(source) ?? null;
   const grain = options.longRows === undefined ? GRAIN : { ...GRAIN, longRows: options.longRows };
-  const builder = new TrackBuilder(processes, names, cache, onFault, { outline, grain });
+  const builder = new TrackBuilder(
+    processes,
+    names,
+    cache,
+    onFault,
+    { outline, grain },
+    options.graphStreams,
+  );
   await builder.addAll(await resultOf(source, "steps"));
   const drafts = builder.finish();
   const rows = files.reduce((sum, file) => sum + rowsOf(file), 0);
@@ -291,5 +324,13 @@ export async function openInPage(
     rows,
     faults,
   };
-  return new OpenedTrace(info, tracks, names, new Events(processes, tracks, names, cache));
+  return new OpenedTrace(
+    info,
+    tracks,
+    names,
+    new Events(processes, tracks, names, cache, (process, piece) =>
+      builder.streamOf(process, piece),
+    ),
+    files,
+  );
 }

@@ -4,7 +4,7 @@
 // All that is known of one row, and what caused it: kernel, launch, operation, Python function.
 // Correlation ids join work and calls; time joins calls and what runs around them on their thread.
 
-import { CLASSES, type EventDetail, type EventRef } from "./api";
+import { CLASSES, type EventDetail, type EventRef, type TrackKind } from "./api";
 import type { Cache } from "./cache";
 import type { Block } from "./container";
 import { decodeExact } from "./exact";
@@ -19,6 +19,8 @@ const MOST_EFFECTS = 40;
 /** Calls that are looked through for the work of an operation. */
 const MOST_CALLS = 400;
 const API = kindOf("api");
+/** Tracks whose rows are caused by calls of the host. */
+const ON_DEVICE: readonly TrackKind[] = ["stream", "graph_lane", "sync"];
 
 interface Place {
   readonly entry: TrackEntry;
@@ -36,6 +38,7 @@ export class Events {
     private readonly tracks: readonly TrackEntry[],
     private readonly names: Names,
     private readonly cache: Cache,
+    private readonly streamOf: (process: number, piece: BlockPiece) => string,
   ) {}
 
   async detail(track: number, row: number): Promise<EventDetail> {
@@ -47,9 +50,12 @@ export class Events {
     const fields: { name: string; value: string }[] = [];
     const full = this.names.full.get(found.name);
     if (full !== undefined) fields.push({ name: "full name", value: full });
+    if (found.weight > 1) fields.push({ name: "stands for", value: `${found.weight} events` });
     let correlation = 0;
     if (isBlockPiece(piece)) {
       const file = (this.processes[entry.info.process] as Process).file;
+      if (entry.info.kind === "graph_lane")
+        fields.push({ name: "stream", value: this.streamOf(entry.info.process, piece) });
       const values = await this.valuesOf(file, piece.block, row - piece.firstRow);
       fields.push(...describe(file, knownTable(piece.block), values));
       const at = columnOf(knownTable(piece.block), "correlation");
@@ -90,7 +96,7 @@ export class Events {
 
   private async causes(entry: TrackEntry, start: number, correlation: number): Promise<EventRef[]> {
     const { kind, process } = entry.info;
-    if (kind !== "stream") return this.around(entry, start);
+    if (!ON_DEVICE.includes(kind)) return this.around(entry, start);
     if (correlation === 0) return [];
     for (const { entry: calls, row } of await this.rowsOf(process, correlation, true)) {
       const call = await calls.spans?.row(row);
@@ -189,7 +195,8 @@ export class Events {
     const places: Place[] = [];
     for (const entry of this.tracks) {
       if (entry.info.process !== process || entry.spans === null) continue;
-      if (entry.info.kind !== "api" && entry.info.kind !== "stream") continue;
+      const { kind, is_packed } = entry.info;
+      if (is_packed === true || !["api", "stream", "graph_lane"].includes(kind)) continue;
       for (const piece of entry.spans.pieces) {
         if (!isBlockPiece(piece) || piece.isAbsent === true) continue;
         const place = { entry, piece, least: Number.POSITIVE_INFINITY, most: 0 };

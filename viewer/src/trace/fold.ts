@@ -15,7 +15,9 @@ const GAP_PX = 10;
 const CLASS_COUNT = CLASSES.length;
 const OTHER = CLASSES.indexOf("other");
 /** Columns of a cell. */
-const COLUMNS = 32;
+const COLUMNS = 64;
+/** A short span that begins in the last column may reach into four more. */
+const ALL_COLUMNS = COLUMNS + 4;
 
 /** What the zoom means in nanoseconds. */
 export interface Zoom {
@@ -25,7 +27,7 @@ export interface Zoom {
   readonly gap: number;
   /** Width of a cell. */
   readonly width: number;
-  /** A column is a 32nd of a cell, 2 to 4 px. This is the exponent of 2. */
+  /** A column is a 64th of a cell, 1 to 2 px. This is the exponent of 2. */
   readonly columnBits: number;
 }
 
@@ -40,7 +42,7 @@ export function zoomOf(nsPerPx: number): Zoom {
     short: perPx * SHORT_PX,
     gap: perPx * GAP_PX,
     width: 2 ** exact,
-    columnBits: exact - 5,
+    columnBits: exact - 6,
   };
 }
 
@@ -85,10 +87,21 @@ export class Folder {
     }
     this.open(lane, start);
     this.put(lane, start, end, name, row, 1, duration);
-    this.addTime(lane, start, this.classOf[name] ?? 0, duration);
+    const cls = this.classOf[name] ?? 0;
+    const column = 2 ** this.zoom.columnBits;
+    for (let from = start; from < end; ) {
+      // Where doubles hold no finer columns the rest is in one.
+      const next = (Math.floor(from / column) + 1) * column;
+      const to = next > from ? Math.min(end, next) : end;
+      this.addTime(lane, from, cls, to - from);
+      from = to;
+    }
   }
 
-  /** Takes spans that were gathered before. `timeOf`: their time by class. */
+  /**
+   * Takes spans of one column that were gathered before. `timeOf`: their time by class; `lastCls`:
+   * the class of the last one, which may reach into the next column.
+   */
   gathered(
     lane: number,
     first: number,
@@ -98,10 +111,16 @@ export class Folder {
     count: number,
     busy: number,
     timeOf: (cls: number) => number,
+    lastCls: number,
   ): void {
     this.open(lane, first);
     this.put(lane, first, last, name, row, count, busy);
-    for (let i = 0; i < CLASS_COUNT; i++) this.addTime(lane, first, i, timeOf(i));
+    const column = 2 ** this.zoom.columnBits;
+    const next = (Math.floor(first / column) + 1) * column;
+    const beyond = Math.min(Math.max(last - next, 0), timeOf(lastCls));
+    for (let i = 0; i < CLASS_COUNT; i++)
+      this.addTime(lane, first, i, timeOf(i) - (i === lastCls ? beyond : 0));
+    this.addTime(lane, next, lastCls, beyond);
   }
 
   /** Takes spans of which only the number is known. They are on the first lane. */
@@ -109,18 +128,18 @@ export class Folder {
     this.emit(0, start, end, FOLDED, OTHER, FOLDED, count, Number.NaN, 0);
   }
 
-  /** Adds time to the cell's class, and to the column in which it begins. */
+  /** Adds time to the cell's class and to a column, which begins in the cell or just behind it. */
   private addTime(lane: number, start: number, cls: number, busy: number): void {
     if (busy === 0) return;
     const at = lane * CLASS_COUNT + cls;
     this.byClass[at] = (this.byClass[at] as number) + busy;
     let columns = this.columns[lane];
     if (columns === undefined) {
-      columns = new Float64Array(COLUMNS * CLASS_COUNT);
+      columns = new Float64Array(ALL_COLUMNS * CLASS_COUNT);
       this.columns[lane] = columns;
     }
-    const place = Math.floor(start / 2 ** this.zoom.columnBits) % COLUMNS;
-    const bar = (place < 0 ? place + COLUMNS : place) * CLASS_COUNT + cls;
+    const place = Math.floor(start / 2 ** this.zoom.columnBits);
+    const bar = (place - (this.cell[lane] as number) * COLUMNS) * CLASS_COUNT + cls;
     columns[bar] = (columns[bar] as number) + busy;
   }
 

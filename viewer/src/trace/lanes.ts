@@ -18,6 +18,8 @@ export interface Ordered {
   readonly name: Uint32Array;
   readonly row: Uint32Array;
   readonly lane: Uint8Array;
+  /** How many events each span stands for; null: for one. */
+  readonly weight: Uint32Array | null;
 }
 
 export function bytesOf(spans: { readonly count: number }): number {
@@ -42,6 +44,8 @@ export function gather(parts: readonly Part[], from: number, to: number): Ordere
   const end = new Float64Array(count);
   const name = new Uint32Array(count);
   const row = new Uint32Array(count);
+  const isSampled = parts.some(({ rows }) => (rows.oneIn ?? 1) > 1);
+  const weight = isSampled ? new Uint32Array(count) : null;
   let at = 0;
   let isOrdered = true;
   for (const { rows, firstRow } of parts)
@@ -58,10 +62,11 @@ export function gather(parts: readonly Part[], from: number, to: number): Ordere
       end[at] = until;
       name[at] = rows.name[i] as number;
       row[at] = firstRow + i;
+      if (weight !== null) weight[at] = rows.oneIn ?? 1;
       at++;
     }
   const lane = new Uint8Array(count);
-  const spans = { count, start, end, name, row, lane };
+  const spans = { count, start, end, name, row, lane, weight };
   return isOrdered ? spans : reorder(spans, orderOf(spans));
 }
 
@@ -125,14 +130,16 @@ function reorder(spans: Ordered, order: Uint32Array): Ordered {
   const end = new Float64Array(count);
   const name = new Uint32Array(count);
   const row = new Uint32Array(count);
+  const weight = spans.weight === null ? null : new Uint32Array(count);
   for (let i = 0; i < count; i++) {
     const from = order[i] as number;
     start[i] = spans.start[from] as number;
     end[i] = spans.end[from] as number;
     name[i] = spans.name[from] as number;
     row[i] = spans.row[from] as number;
+    if (weight !== null) weight[i] = spans.weight?.[from] ?? 1;
   }
-  return { count, start, end, name, row, lane: spans.lane };
+  return { count, start, end, name, row, lane: spans.lane, weight };
 }
 
 /** A span that is open where a stretch begins. */
@@ -142,6 +149,7 @@ export interface Open {
   readonly name: number;
   readonly row: number;
   readonly lane: number;
+  readonly weight: number;
 }
 
 /** Gives spans their lanes, stretch after stretch. */
@@ -188,6 +196,7 @@ export class Lanes {
         name: spans.name[i] as number,
         row: spans.row[i] as number,
         lane,
+        weight: spans.weight?.[i] ?? 1,
       };
     });
   }

@@ -76,33 +76,13 @@ function mangledPart(name: string): string | null {
 /** Operations that wait for input. */
 const LOADER = /DataLoader|dataloader/;
 
-/** For kernels whose short name says no class: the first rule that fits the full name. */
-const KERNEL_RULES: readonly (readonly [RegExp, ClassName])[] = [
-  [/nccl|rccl|all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|send_?recv/, "collective"],
-  [/flash|fmha|attention|attn|softmax_?warp.*mask|paged/, "attention"],
-  [/gemm|gemv|cutlass|cublas|matmul|wgmma|convolve|conv\d?d|implicit_conv|winograd|xmma/, "gemm"],
-  [/memcpy|memset/, "memset"],
-  [
-    /copy|cast|cat_?array|transpose|permute|nhwc|index_?select|gather|scatter|embedding/,
-    "copy_cast",
-  ],
-  [/reduce|softmax|norm|argmax|argmin|topk|sort|scan|sum|mean/, "reduction"],
-  [
-    /elementwise|vectorized|pointwise|unrolled|gelu|relu|silu|add|mul|fill|dropout|adam|sgd/,
-    "elementwise",
-  ],
-];
+/** Names of the classes of pages that are other ones here. */
+const CLASS_OF_PAGES: Readonly<Record<string, ClassName>> = { copy: "copy_cast", memory: "memset" };
 
-/** Names of the classes of short names that are other ones here. */
-const CLASS_OF_SHORT: Readonly<Record<string, ClassName>> = { copy: "copy_cast", memory: "memset" };
-
-/** Returns the class of a kernel: that of its short name, as on other pages, if a pass knows it. */
-export function classOfKernel(full: string, short: string | null = null): ClassName {
-  const told = short === null ? "other" : kernelClass(short);
-  if (told !== "other") return CLASS_OF_SHORT[told] ?? (told as ClassName);
-  const lower = full.toLowerCase();
-  for (const [rule, cls] of KERNEL_RULES) if (rule.test(lower)) return cls;
-  return "other";
+/** Returns the class of a kernel, as on other pages. `short`: the name that a pass gave. */
+export function classOfKernel(full: string, short = full): ClassName {
+  const told = kernelClass(short, full);
+  return CLASS_OF_PAGES[told] ?? (told as ClassName);
 }
 
 export class Names {
@@ -139,6 +119,14 @@ export class Names {
   }
 }
 
+/** Waits for the device by what is waited for. */
+const SYNC_WORDS: Readonly<Record<string, string>> = {
+  event: "wait for an event",
+  stream_wait: "stream waits for an event",
+  stream: "wait for the stream",
+  context: "wait for the device",
+};
+
 /** Returns the text for a value of a field of a packed column. */
 export function fieldText(field: BitField, value: bigint): string {
   const bits = (value >> BigInt(field.first_bit)) & ((1n << BigInt(field.bits)) - 1n);
@@ -153,7 +141,7 @@ export function fieldText(field: BitField, value: bigint): string {
 }
 
 function field(
-  table: "memcpy" | "memset" | "wait" | "range" | "sync",
+  table: "memcpy" | "memset" | "wait" | "range" | "sync" | "overhead",
   column: string,
   name: string,
 ) {
@@ -226,6 +214,14 @@ function namer(names: Names, file: ProcessFile, kind: number): (key: number) => 
       return (key) => names.add(text(key, "(function without a name)"), "python");
     case "range":
       return (key) => names.add(text(key, "(range without a message)"), "range");
+    case "sync": {
+      const kindField = field("sync", "operation", "kind");
+      return (key) => names.add(SYNC_WORDS[enumText(kindField, key)] ?? "wait", "sync");
+    }
+    case "overhead": {
+      const kindField = field("overhead", "operation", "kind");
+      return (key) => names.add(enumText(kindField, key).replaceAll("_", " "), "other");
+    }
     case "wait": {
       const kindField = field("wait", "operation", "kind");
       return (key) => names.add(`${enumText(kindField, key)} wait`, "wait");

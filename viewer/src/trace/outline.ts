@@ -33,6 +33,8 @@ export interface OutlineStretch {
 export interface Outline {
   readonly rows: number;
   readonly depth: number;
+  /** Most events that a span stands for. */
+  readonly oneIn: number;
   readonly stretches: readonly OutlineStretch[];
   readonly pyramid: Pyramid;
 }
@@ -94,12 +96,14 @@ class Arrays {
 function readOpen(arrays: Arrays, names: Uint32Array): Open[] {
   const [start, end] = [arrays.doubles(), arrays.doubles()];
   const [name, row, lane] = [arrays.words(), arrays.words(), arrays.words()];
+  const weight = arrays.words();
   return Array.from(start, (first, i) => ({
     start: first,
     end: end[i] as number,
     name: names[name[i] as number] as number,
     row: row[i] as number,
     lane: lane[i] as number,
+    weight: weight[i] as number,
   }));
 }
 
@@ -138,6 +142,7 @@ function readColumns(arrays: Arrays, names: Uint32Array): Columns {
   const [place, first, last] = [arrays.doubles(), arrays.doubles(), arrays.doubles()];
   const busy = arrays.doubles();
   const [count, name, row] = [arrays.words(), arrays.words(), arrays.words()];
+  const lastCls = arrays.words();
   const [classes, cls, time] = [arrays.words(), arrays.words(), arrays.doubles()];
   const columns = new Columns(
     Floats.of(place),
@@ -147,6 +152,7 @@ function readColumns(arrays: Arrays, names: Uint32Array): Columns {
     Floats.of(busy),
     Words.of(name.map((each) => names[each] as number)),
     Words.of(row),
+    Words.of(lastCls),
   );
   let at = 0;
   for (let i = 0; i < place.length; i++)
@@ -163,7 +169,7 @@ export function readOutline(
 ): Outline {
   // Arrays of doubles begin at multiples of 8.
   const arrays = new Arrays(bytes.byteOffset % 8 === 0 ? bytes : bytes.slice());
-  const [version, bits, depth, lanes, rows] = arrays.words();
+  const [version, bits, depth, lanes, rows, oneIn] = arrays.words();
   if (version !== VERSION) throw new RangeError("an outline of another version");
   const kinds = arrays.words();
   const names = arrays.words().map((key, i) => {
@@ -176,5 +182,5 @@ export function readOutline(
   for (let lane = 0; lane < (lanes ?? 0); lane++) columns.push(readColumns(arrays, names));
   const pyramid = new Pyramid(bits ?? 0, classOf, columns);
   for (const span of readOpen(arrays, names)) pyramid.addLong(span);
-  return { rows: rows ?? 0, depth: depth ?? 1, stretches, pyramid };
+  return { rows: rows ?? 0, depth: depth ?? 1, oneIn: oneIn ?? 1, stretches, pyramid };
 }

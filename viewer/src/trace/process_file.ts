@@ -11,7 +11,7 @@ import { BLOCK_FRONT, type Block, type FileHeader, readBlockFront, scanFile } fr
 import { scalarOf } from "./exact";
 import { TraceFault } from "./fault";
 import { FileBytes } from "./file_bytes";
-import { entryOf, tableOf } from "./layout";
+import { entryOf, kindOf, type TableName, tableOf } from "./layout";
 import { Tables } from "./tables";
 import { decompressFrame } from "./zstd";
 
@@ -48,6 +48,11 @@ export class ProcessFile {
   /** Returns whether the rows of a block are left out of the page. */
   isAbsent(block: Block): boolean {
     return !isThere(this.file, block.offset - BLOCK_FRONT, BLOCK_FRONT + block.compressed);
+  }
+  /** Returns whether rows of some tables are left out. */
+  hasAbsent(...tables: readonly TableName[]): boolean {
+    const kinds = tables.map(kindOf);
+    return this.rowBlocks.some((block) => kinds.includes(block.kind) && this.isAbsent(block));
   }
   /** Blocks of rows that can be decoded. */
   get presentBlocks(): Block[] {

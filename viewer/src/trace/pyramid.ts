@@ -19,6 +19,8 @@ export class Columns {
     readonly busy = new Floats(),
     readonly name = new Words(),
     readonly row = new Words(),
+    /** Class of the span that ends last: it may reach into the next column. */
+    readonly lastCls = new Words(),
   ) {}
   /** Busy time by class, of the classes that are there. */
   readonly byClass: (Float64Array | undefined)[] = [];
@@ -34,11 +36,15 @@ export class Columns {
     this.busy.push(0);
     this.name.push(name);
     this.row.push(row);
+    this.lastCls.push(0);
     return last + 1;
   }
 
-  add(i: number, end: number, count: number, busy: number): void {
-    if (end > this.last.at(i)) this.last.set(i, end);
+  add(i: number, end: number, count: number, busy: number, cls: number): void {
+    if (end > this.last.at(i)) {
+      this.last.set(i, end);
+      this.lastCls.set(i, cls);
+    }
     this.count.set(i, this.count.at(i) + count);
     this.busy.set(i, this.busy.at(i) + busy);
   }
@@ -98,13 +104,14 @@ export class Pyramid {
       base[lane] ??= new Columns();
       const columns = base[lane] as Columns;
       const at = columns.open(Math.floor(start / width), start, name, row);
-      columns.add(at, end, 1, duration);
-      columns.addClass(at, this.classOf[name] ?? 0, duration);
+      const cls = this.classOf[name] ?? 0;
+      columns.add(at, end, 1, duration, cls);
+      columns.addClass(at, cls, duration);
     }
   }
 
   /** Adds a span that is longer than the finest columns. Spans come by their start. */
-  addLong({ lane, start, end, name, row }: Open): void {
+  addLong({ lane, start, end, name, row }: Omit<Open, "weight">): void {
     const bits = exponent(end - start);
     let list = this.long.get(bits);
     if (list === undefined) {
@@ -144,8 +151,9 @@ export class Pyramid {
       const to = made[lane] as Columns;
       const at = to.open(Math.floor(start / width), start, name, long.row.at(i));
       const duration = long.end.at(i) - start;
-      to.add(at, long.end.at(i), 1, duration);
-      to.addClass(at, this.classOf[name] ?? 0, duration);
+      const cls = this.classOf[name] ?? 0;
+      to.add(at, long.end.at(i), 1, duration, cls);
+      to.addClass(at, cls, duration);
     }
     for (let lane = 0; lane < finer.length; lane++) merge(lane, Number.POSITIVE_INFINITY);
     this.levels[number] = made;
@@ -157,7 +165,7 @@ export class Pyramid {
     const to = made[lane] as Columns;
     const place = Math.floor(from.place.at(i) / 2);
     const at = to.open(place, from.first.at(i), from.name.at(i), from.row.at(i));
-    to.add(at, from.last.at(i), from.count.at(i), from.busy.at(i));
+    to.add(at, from.last.at(i), from.count.at(i), from.busy.at(i), from.lastCls.at(i));
     from.byClass.forEach((sums, cls) => {
       to.addClass(at, cls, sums?.[i] ?? 0);
     });
@@ -191,7 +199,7 @@ export class Pyramid {
 }
 
 function putColumn(folder: Folder, lane: number, columns: Columns, i: number): void {
-  const { first, last, name, row, count, busy, byClass } = columns;
+  const { first, last, name, row, count, busy, byClass, lastCls } = columns;
   folder.gathered(
     lane,
     first.at(i),
@@ -201,6 +209,7 @@ function putColumn(folder: Folder, lane: number, columns: Columns, i: number): v
     count.at(i),
     busy.at(i),
     (cls) => byClass[cls]?.[i] ?? 0,
+    lastCls.at(i),
   );
 }
 

@@ -19,6 +19,8 @@ export interface Rows {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly name: Uint32Array;
+  /** How many events each row stands for, where only a part of them was recorded. Absent: one. */
+  readonly oneIn?: number;
 }
 
 export const NO_ROWS: Rows = {
@@ -116,17 +118,28 @@ export async function loadRows(
       key[i] = nameOf(key[i] as number);
     }
     if (block.kind === RANGE) dropNames(chunk, table, start);
-    return { count: chunk.count, start, end, name: key };
+    return { count: chunk.count, start, end, name: key, oneIn: chunk.oneIn };
   });
 }
 
 /** Decodes a column of correlation ids; null: the table has none. */
-export async function loadCorrelations(
+export function loadCorrelations(file: ProcessFile, block: Block): Promise<Uint32Array | null> {
+  return loadNumbers(file, block, "correlation");
+}
+
+/** Returns whether all rows of a block were begun by graphs. */
+export async function areOfGraphs(file: ProcessFile, block: Block): Promise<boolean> {
+  const graphs = await loadNumbers(file, block, "graph");
+  return graphs?.every((graph) => graph !== 0) === true;
+}
+
+async function loadNumbers(
   file: ProcessFile,
   block: Block,
+  name: string,
 ): Promise<Uint32Array | null> {
   const table = knownTable(block);
-  const column = columnOf(table, "correlation");
+  const column = columnOf(table, name);
   if (column < 0) return null;
   const chunk = await loadChunk(file, block);
   return faultless("block cannot be read", block.offset, () => {

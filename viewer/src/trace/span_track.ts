@@ -66,6 +66,8 @@ export class SpanTrack {
   readonly last: number;
   /** Lanes; known after the pass. */
   depth = 1;
+  /** Most events that a span stands for, of the rows that were decoded so far. */
+  oneIn = 1;
   private stretches: Stretch[];
   private pyramid: Pyramid | null = null;
   private pass: Promise<void> | null = null;
@@ -121,6 +123,7 @@ export class SpanTrack {
       pieces: piecesIn(this.pieces, stretch.from, stretch.to),
     }));
     this.depth = outline.depth;
+    this.oneIn = Math.max(this.oneIn, outline.oneIn);
     this.pyramid = outline.pyramid;
     this.isReady = true;
     return true;
@@ -190,7 +193,9 @@ export class SpanTrack {
   loadPiece(piece: Piece): Promise<Rows> {
     const load = async () => {
       try {
-        return await piece.load();
+        const rows = await piece.load();
+        this.oneIn = Math.max(this.oneIn, rows.oneIn ?? 1);
+        return rows;
       } catch (error) {
         this.onFault(error);
         return NO_ROWS;
@@ -234,14 +239,14 @@ export class SpanTrack {
     const near = await this.near(from, to);
     if (near !== null) {
       drawSpans(folder, near, zoom, start, from, to);
-      return folder.finish(this.id);
+      return this.finished(folder);
     }
     const rough = this.rough(zoom, start, end);
     if (rough !== null) return rough;
     await this.summarize();
     if (this.pyramid !== null && zoom.columnBits >= this.pyramid.bits) {
       this.pyramid.draw(folder, zoom, from, to);
-      return folder.finish(this.id);
+      return this.finished(folder);
     }
     const begin = this.stretchAt(from);
     for (const span of this.stretches[begin]?.open ?? [])
@@ -252,7 +257,12 @@ export class SpanTrack {
       if (stretch.from >= to) break;
       drawSpans(folder, await this.spansOf(stretch), zoom, start, from, to);
     }
-    return folder.finish(this.id);
+    return this.finished(folder);
+  }
+
+  private finished(folder: Folder): Spans {
+    const spans = folder.finish(this.id);
+    return this.oneIn > 1 ? { ...spans, one_in: this.oneIn } : spans;
   }
 
   /** Adds what ran in [start, end) to sums, cut at the edges. Returns the busy time. */
@@ -268,7 +278,8 @@ export class SpanTrack {
     const stop = this.stretchAt(end);
     const front = this.stretches[begin] as Stretch;
     const frontSpans = await this.spansOf(front);
-    for (const span of front.open) sums.addCut(span.name, span.start, span.end, start, end);
+    for (const span of front.open)
+      sums.addCut(span.name, span.start, span.end, start, end, span.weight);
     addCut(frontSpans, start, end, sums);
     let busy = coveredIn(front.open, frontSpans, start, Math.min(end, front.to));
     if (begin === stop) return busy;
@@ -281,7 +292,8 @@ export class SpanTrack {
     const backSpans = await this.spansOf(back);
     // Spans of the stretches between were added whole: those that reach beyond the end are cut.
     for (const span of back.open)
-      if (span.start >= front.to && span.end > end) sums.take(span.name, span.end - end);
+      if (span.start >= front.to && span.end > end)
+        sums.take(span.name, (span.end - end) * span.weight);
     addCut(backSpans, start, end, sums);
     return busy + coveredIn(back.open, backSpans, back.from, end);
   }
@@ -366,7 +378,8 @@ export class SpanTrack {
     const i = row - piece.firstRow;
     const start = rows.start[i];
     if (start === undefined || Number.isNaN(start)) return undefined;
-    return { start, end: rows.end[i] as number, name: rows.name[i] as number, row };
+    const weight = rows.oneIn ?? 1;
+    return { start, end: rows.end[i] as number, name: rows.name[i] as number, row, weight };
   }
 
   pieceOf(row: number): Piece | undefined {
@@ -389,6 +402,7 @@ function spanAt(spans: Ordered, i: number): Open {
     name: spans.name[i] as number,
     row: spans.row[i] as number,
     lane: spans.lane[i] as number,
+    weight: spans.weight?.[i] ?? 1,
   };
 }
 
@@ -424,6 +438,7 @@ function addCut(spans: Ordered, start: number, end: number, sums: NameSums): voi
       spans.end[i] as number,
       start,
       end,
+      spans.weight?.[i] ?? 1,
     );
   }
 }

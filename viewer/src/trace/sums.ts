@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums of spans by name. Sums are of whole nanoseconds, so they are exact.
+// Sums of spans by name. Sums are of whole nanoseconds, so they are exact. Where only a part of the
+// events was recorded, each span counts for as many as it stands for.
 
 import type { Ordered } from "./lanes";
 
@@ -24,10 +25,10 @@ export class NameSums {
     return sum;
   }
 
-  private add(name: number, time: number, whole: number): void {
+  private add(name: number, time: number, whole: number, weight: number): void {
     const sum = this.of(name);
-    sum.count++;
-    sum.total += time;
+    sum.count += weight;
+    sum.total += time * weight;
     if (whole < sum.min) sum.min = whole;
     if (whole > sum.max) sum.max = whole;
   }
@@ -35,15 +36,15 @@ export class NameSums {
   addAll(spans: Ordered): void {
     for (let i = 0; i < spans.count; i++) {
       const duration = (spans.end[i] as number) - (spans.start[i] as number);
-      this.add(spans.name[i] as number, duration, duration);
+      this.add(spans.name[i] as number, duration, duration, spans.weight?.[i] ?? 1);
     }
   }
 
   /** Adds a span, cut at the edges of [from, to). */
-  addCut(name: number, start: number, end: number, from: number, to: number): void {
+  addCut(name: number, start: number, end: number, from: number, to: number, weight: number): void {
     if (start >= to || (end <= from && start < from)) return;
     const time = Math.min(end, to) - Math.max(start, from);
-    this.add(name, time, end - start);
+    this.add(name, time, end - start, weight);
   }
 
   /** Takes back a part of a span that was added whole. */

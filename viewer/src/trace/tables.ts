@@ -76,6 +76,8 @@ export class Tables {
   argv: string[] = [];
   clockKind = 0;
   ticksPerSecond = 0;
+  /** Bytes between two samples of the heap; 0: every allocation was recorded. */
+  heapPeriod = 0;
   keptFrom = 0n;
   importedFrom = "";
   isSampler = false;
@@ -155,6 +157,9 @@ export class Tables {
           break;
         case 10:
           this.ticksPerSecond = reader.value();
+          break;
+        case 13:
+          this.heapPeriod = reader.value();
           break;
         case 15:
           this.addMark(reader.message());

@@ -12,6 +12,7 @@ import {
   counterCurve,
   counterIds,
   deviceMemoryCurve,
+  heapCurve,
   tensorCurve,
   tensorDevices,
 } from "./curves";
@@ -21,8 +22,9 @@ import { classedKeys, isRecord, keyNamer, type Names } from "./names";
 import { type OutlineTable, outlinePath, readOutline } from "./outline";
 import type { ProcessFile } from "./process_file";
 import { type JoinedPiece, queueCurve } from "./queue";
-import { loadCorrelations, loadRows, NO_ROWS } from "./rows";
+import { areOfGraphs, loadCorrelations, loadRows, NO_ROWS } from "./rows";
 import { type AskOutline, type Grain, type Piece, SpanTrack } from "./span_track";
+import type { Stream } from "./tables";
 
 /** A row of a span's track is a row of this block. */
 export interface BlockPiece extends Piece {
@@ -44,15 +46,19 @@ export interface TrackEntry {
 
 const SPAN_TABLES: readonly (readonly [TrackKind, readonly TableName[]])[] = [
   ["stream", ["kernel", "memcpy", "memset", "graph_launch"]],
+  ["sync", ["sync"]],
   ["api", ["api"]],
   ["op", ["op"]],
   ["python", ["python"]],
   ["range", ["range"]],
   ["wait", ["wait"]],
+  ["overhead", ["overhead"]],
   ["file_read", ["file_read"]],
 ];
 const KIND_ORDER: readonly TrackKind[] = [
   "stream",
+  "graph_lane",
+  "sync",
   "queue",
   "memory",
   "counter",
@@ -62,12 +68,18 @@ const KIND_ORDER: readonly TrackKind[] = [
   "python",
   "range",
   "wait",
+  "overhead",
   "file_read",
 ];
 /** The number that CUPTI uses for no stream. */
 const NO_STREAM = 0xffffffff;
 
+/** Blocks of a stream that tell whether graphs alone ran on it. */
+const MOST_LOOKED_AT = 32;
 const MOST_QUEUE_ROWS = 4_000_000;
+/** Of more streams with nothing but nodes of graphs a device shows lanes. */
+const MOST_GRAPH_STREAMS = 8;
+const MOST_HEAP_ROWS = 2_000_000;
 const MOST_DEVICES = 64;
 /** Threads and streams of a process that have rows. */
 const MOST_TRACKS = 16_384;
@@ -83,6 +95,7 @@ interface Draft {
   readonly rows: number;
   readonly pieces?: (number: number) => Piece[];
   readonly outline?: AskOutline | null;
+  isPacked?: boolean;
   readonly curve?: () => ReturnType<CurveTrack["load"]>;
 }
 
@@ -104,6 +117,7 @@ export class TrackBuilder {
     private readonly cache: Cache,
     private readonly onFault: (file: ProcessFile, error: unknown) => void,
     private readonly large: Large,
+    private readonly mostGraphStreams = MOST_GRAPH_STREAMS,
   ) {}
 
   async addAll(steps: unknown): Promise<void> {
@@ -132,6 +146,7 @@ export class TrackBuilder {
         await this.addCounters(i, number, present);
       }
       this.addQueues(i);
+      await this.packGraphStreams(i);
       await this.addMemory(i);
     }
     this.addSteps(steps);
@@ -145,11 +160,12 @@ export class TrackBuilder {
     const streams = own.filter((draft) => draft.kind === "stream");
     const rowsOf = (drafts: readonly Draft[]) => drafts.reduce((sum, { rows }) => sum + rows, 0);
     if (calls.length === 0 || rowsOf(calls) + rowsOf(streams) > MOST_QUEUE_ROWS) return;
+    // A call whose work is left out would wait for ever.
+    if (file.hasAbsent(...(SPAN_TABLES[0] as [TrackKind, TableName[]])[1], "api")) return;
     const joined = (drafts: readonly Draft[]) =>
       drafts
         .flatMap((draft) => draft.pieces?.(draft.number) ?? [])
         .filter(isBlockPiece)
-        .filter((piece) => piece.isAbsent !== true)
         .map((piece): JoinedPiece => {
           return { piece, correlations: () => loadCorrelations(file, piece.block) };
         });
@@ -161,6 +177,52 @@ export class TrackBuilder {
       const shared = { kind: "queue", process, tid: null, number: 0, unit: "" } as const;
       this.drafts.push({ ...shared, name: "launched, waiting", device, rows: rowsOf(work), curve });
     }
+  }
+
+  /** Draws streams that only run nodes of graphs in few lanes, if a device has many of them. */
+  private async packGraphStreams(process: number): Promise<void> {
+    const { file } = this.processes[process] as Process;
+    const byDevice = new Map<number | null, Draft[]>();
+    for (const draft of this.drafts) {
+      if (draft.kind !== "stream" || draft.process !== process) continue;
+      const list = byDevice.get(draft.device);
+      if (list === undefined) byDevice.set(draft.device, [draft]);
+      else list.push(draft);
+    }
+    for (const [device, streams] of byDevice) {
+      if (streams.length <= this.mostGraphStreams) continue;
+      const packed: Draft[] = [];
+      for (const draft of streams) if (await this.isOfGraphs(file, draft)) packed.push(draft);
+      if (packed.length <= this.mostGraphStreams) continue;
+      for (const draft of packed) draft.isPacked = true;
+      const pieces = () => joinPieces(packed);
+      const rows = packed.reduce((sum, draft) => sum + draft.rows, 0);
+      const name = `${packed.length} graph streams`;
+      const shared = { kind: "graph_lane", process, tid: null, number: 0 } as const;
+      this.drafts.push({ ...shared, name, device, rows, pieces });
+    }
+  }
+
+  private async isOfGraphs(file: ProcessFile, draft: Draft): Promise<boolean> {
+    const pieces = draft.pieces?.(draft.number) ?? [];
+    const every = Math.ceil(pieces.length / MOST_LOOKED_AT);
+    for (let i = 0; i < pieces.length; i += every) {
+      const piece = pieces[i];
+      if (piece === undefined || !isBlockPiece(piece)) return false;
+      if (piece.isAbsent === true) continue;
+      try {
+        if (!(await areOfGraphs(file, piece.block))) return false;
+      } catch {
+        // What cannot be read is reported when it is drawn.
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Names the stream of a row of lanes. */
+  streamOf(process: number, piece: BlockPiece): string {
+    return this.streamName((this.processes[process] as Process).file, piece.block.track);
   }
 
   private where(process: number, number: number): { name: string; tid: number | null } {
@@ -197,11 +259,13 @@ export class TrackBuilder {
     };
     const rows = blocks.reduce((sum, block) => sum + block.count, 0);
     const stream = file.tables.streams.get(number);
-    const isStream = kind === "stream";
+    // CUDA's own time is on its thread, or on a device if no thread is known.
+    const isStream =
+      kind === "stream" || kind === "sync" || (kind === "overhead" && stream !== undefined);
     const place = isStream
-      ? { name: this.streamName(file, number), tid: null }
+      ? { name: nameOnDevice(kind, stream, this.streamName(file, number)), tid: null }
       : this.where(process, number);
-    const device = isStream ? (stream?.device ?? 0) : null;
+    const device = isStream ? this.deviceOf(file, stream) : null;
     const outline = this.outlineOf(file, number, blocks, namerOf);
     this.drafts.push({ kind, process, ...place, device, number, rows, pieces, outline });
   }
@@ -230,6 +294,15 @@ export class TrackBuilder {
     };
   }
 
+  /** Returns the device of a stream; null: it is not known. Rows of waits name their context alone. */
+  private deviceOf(file: ProcessFile, stream: Stream | undefined): number | null {
+    if (stream === undefined) return 0;
+    if (stream.device !== NO_STREAM) return stream.device;
+    for (const { device, context } of file.tables.streams.values())
+      if (device !== NO_STREAM && context === stream.context) return device;
+    return null;
+  }
+
   private streamName(file: ProcessFile, number: number): string {
     const { streams, threads } = file.tables;
     const stream = streams.get(number);
@@ -238,12 +311,13 @@ export class TrackBuilder {
     if (contexts === undefined) {
       contexts = new Map();
       for (const { device, context } of streams.values())
-        contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
+        if (device !== NO_STREAM)
+          contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
       this.contexts.set(file, contexts);
     }
     const which = stream.stream === NO_STREAM ? "no stream" : `stream ${stream.stream}`;
     const given = threads.get(number)?.name ?? "";
-    const isOne = (contexts.get(stream.device)?.size ?? 0) <= 1;
+    const isOne = (contexts.get(this.deviceOf(file, stream) ?? 0)?.size ?? 0) <= 1;
     const context = isOne ? "" : `, context ${stream.context}`;
     return given === "" ? which + context : `${which} (${given})${context}`;
   }
@@ -280,8 +354,16 @@ export class TrackBuilder {
       const curve = () => tensorCurve(file, tensors, code, onFault);
       this.drafts.push({ ...shared, name, device, rows, curve });
     }
+    const heap = of("heap");
+    const calls = heap.reduce((sum, block) => sum + block.count, 0);
+    // Live bytes are sums over all rows before: none may be left out.
+    if (calls > 0 && calls <= MOST_HEAP_ROWS && !file.hasAbsent("heap")) {
+      const curve = () => heapCurve(file, heap, onFault);
+      const name = file.tables.heapPeriod > 0 ? "heap, estimated" : "heap";
+      this.drafts.push({ ...shared, name, device: null, rows: calls, curve });
+    }
     const byDevice = new Map<number, Block[]>();
-    for (const block of of("device_memory")) {
+    for (const block of file.hasAbsent("device_memory") ? [] : of("device_memory")) {
       const device = file.tables.streams.get(block.track)?.device ?? 0;
       const list = byDevice.get(device);
       if (list === undefined) byDevice.set(device, [block]);
@@ -379,8 +461,29 @@ export class TrackBuilder {
       draft.curve === undefined
         ? null
         : new CurveTrack(id, rows, draft.unit ?? "", this.cache, draft.curve);
-    return { info: { id, kind, process, name, device, tid, rows, depth: 1 }, spans, curve, number };
+    const packed = draft.isPacked === true ? { is_packed: true } : {};
+    const info = { id, kind, process, name, device, tid, rows, depth: 1, ...packed };
+    return { info, spans, curve, number };
   }
+}
+
+/** Returns the pieces of several tracks, with rows that are numbered on. */
+function joinPieces(drafts: readonly Draft[]): Piece[] {
+  const joined: Piece[] = [];
+  let firstRow = 0;
+  for (const draft of drafts) {
+    for (const piece of draft.pieces?.(draft.number) ?? [])
+      joined.push({ ...piece, firstRow: firstRow + piece.firstRow });
+    firstRow += draft.rows;
+  }
+  return joined;
+}
+
+/** Names a track of a stream by what it shows. */
+function nameOnDevice(kind: TrackKind, stream: Stream | undefined, name: string): string {
+  if (kind === "overhead") return "overhead";
+  if (kind !== "sync") return name;
+  return stream?.stream === NO_STREAM ? "waits for the device" : `waits for ${name}`;
 }
 
 interface StepRow {

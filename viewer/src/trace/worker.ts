@@ -25,7 +25,8 @@ export function startWorker(): Worker {
   const address = URL.createObjectURL(
     new Blob([own.textContent ?? ""], { type: "text/javascript" }),
   );
-  const worker = new Worker(address, { type: "module" });
+  // Not a module: browsers refuse those to a page that was opened from disk. The script imports nothing.
+  const worker = new Worker(address);
   // The first answer, or the fault, says that the script was read.
   const forget = () => URL.revokeObjectURL(address);
   worker.addEventListener("message", forget, { once: true });
