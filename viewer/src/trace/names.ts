@@ -214,6 +214,8 @@ function namer(names: Names, file: ProcessFile, kind: number): (key: number) => 
       return (key) => names.add(text(key, "(function without a name)"), "python");
     case "range":
       return (key) => names.add(text(key, "(range without a message)"), "range");
+    case "host_function":
+      return () => names.add("host function", "sync");
     case "sync": {
       const kindField = field("sync", "operation", "kind");
       return (key) => names.add(SYNC_WORDS[enumText(kindField, key)] ?? "wait", "sync");

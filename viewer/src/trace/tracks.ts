@@ -46,7 +46,7 @@ export interface TrackEntry {
 
 const SPAN_TABLES: readonly (readonly [TrackKind, readonly TableName[]])[] = [
   ["stream", ["kernel", "memcpy", "memset", "graph_launch"]],
-  ["sync", ["sync"]],
+  ["sync", ["sync", "host_function"]],
   ["api", ["api"]],
   ["op", ["op"]],
   ["python", ["python"]],
