@@ -91,7 +91,7 @@ export interface Kernels {
   kernels: Kernel[];
   count: number;
   total_ns: number;
-  busy_ns: number;
+  busy_ns: number | null;
   under_range: string | null;
   tensor_cores_ns: number;
   tensor_cores_unknown_ns: number;
@@ -161,6 +161,7 @@ export interface Streams {
   devices: DeviceUse[];
   streams: StreamUse[];
   waits: StreamWait[];
+  host_functions: HostFunctions[];
 }
 
 export interface Idle {
@@ -892,6 +893,7 @@ export interface DeviceUse {
   name: string;
   host: string;
   idle_unseen_ns: number;
+  idle_host_function_ns: number;
 }
 
 export interface StreamUse {
@@ -929,6 +931,20 @@ export interface StreamWait {
   host: string;
 }
 
+export interface HostFunctions {
+  pid: number;
+  host: string;
+  device: number;
+  context: number;
+  stream: number;
+  count: number;
+  graph_node_count: number;
+  total_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  idle_ns: number | null;
+}
+
 export interface IdleDevice {
   pid: number;
   host: string;
@@ -962,6 +978,7 @@ export interface IdleGap {
   during_function: string | null;
   step: number | null;
   causes: CategoryTime[];
+  host_function_ns: number | null;
 }
 
 export interface HostShare {
