@@ -6,6 +6,7 @@
 #include "launcher/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -31,14 +32,34 @@ OutputFile::OutputFile() = default;
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
   close(fd_);
-  unlink(path_.c_str());
+  if (has_name_) unlink(path_.c_str());
+}
+
+// A file without a name leaves nothing behind if the command is killed. Not every file system has
+// such files.
+bool OutputFile::CreateUnnamed() {
+  const size_t slash = path_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  fd_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  return fd_ >= 0;
+}
+
+bool OutputFile::GiveName() {
+  const std::string link = "/proc/self/fd/" + std::to_string(fd_);
+  if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+  fault_ = errno == EEXIST ? path_ + " exists meanwhile; name a new file"
+                           : path_ + " cannot be created: " + std::strerror(errno);
+  return false;
 }
 
 std::string OutputFile::Create(const std::string& path) {
   path_ = path;
   is_stdout_ = path == "-";
   if (is_stdout_) return "";
-  fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat status;
+  if (lstat(path.c_str(), &status) == 0) return path + " exists already; name a new file";
+  has_name_ = access("/proc/self/fd", X_OK) != 0 || !CreateUnnamed();
+  if (has_name_) fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0 && errno == EEXIST) return path + " exists already; name a new file";
   if (fd_ < 0) return path + " cannot be created: " + std::strerror(errno);
   if (!path.ends_with(".gz")) return "";
@@ -93,7 +114,7 @@ bool OutputFile::Compress(std::string_view text, bool is_end) {
 std::string OutputFile::Finish() {
   if (is_stdout_) return "";
   if (fault_.empty() && deflater_ != nullptr) Compress("", true);
-  if (!fault_.empty()) return fault_;
+  if (!fault_.empty() || (!has_name_ && !GiveName())) return fault_;
   const bool is_closed = close(fd_) == 0;
   fd_ = -1;
   if (is_closed) return "";

@@ -29,12 +29,15 @@ class OutputFile {
 
  private:
   struct Deflater;
+  bool CreateUnnamed();
+  bool GiveName();
   bool WriteBytes(std::string_view bytes);
   bool Compress(std::string_view text, bool is_end);
 
   std::string path_;
   int fd_ = -1;
   bool is_stdout_ = false;
+  bool has_name_ = false;  // others see the file already
   std::string fault_;
   std::unique_ptr<Deflater> deflater_;
 };

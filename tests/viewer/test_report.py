@@ -7,6 +7,7 @@ import csv
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -350,14 +351,48 @@ def test_results_are_those_of_stats(tmp_path, source):
         assert found[name] == expected, name
 
 
+def event_bytes(page):
+    return sum(len(text) for _, text in blocks(page, "file"))
+
+
 @needs_page
-def test_a_page_that_would_be_too_large_leaves_the_events_out(tmp_path):
+def test_a_page_that_would_be_too_large_has_some_steps(tmp_path):
+    """The typical step is whole, with the figures of the page that has everything. The rest is counted."""
+    bundle = H200 / "language_model"
+    whole = write_report(bundle, tmp_path)
+    small = tmp_path / "small"
+    small.mkdir()
+    size = whole.stat().st_size - event_bytes(whole) // 4
+    done = gpuprof("report", bundle, "-o", small / "report.html", "--max-size", size, cwd=small)
+    assert done.returncode == 0
+    assert b"the events of some steps are in the page" in done.stderr and b"--max-size" in done.stderr
+    page = small / "report.html"
+    assert page.stat().st_size <= size
+    assert event_bytes(page) < event_bytes(whole)
+    words = manifest(page)["left_out"]
+    number = int(re.search(r"events of step (\d+), a typical one", words)[1])
+    steps = stats("steps", bundle, cwd=tmp_path)
+    step = next(each for each in steps["steps"] if each["number"] == number)
+    start, end = step["start_ns"], step["start_ns"] + step["duration_ns"]
+    narrowed = [f"narrow:{start},{end}", "csv:ops", "csv:kernels"]
+    expected, seen = probe(whole, tmp_path, *narrowed), probe(page, small, "text:timeline", *narrowed)
+    assert words in seen["text"]["timeline"]
+    for name in ("ops", "kernels"):
+        rows = pathlib.Path(seen["csv"][name]).read_text()
+        assert rows == pathlib.Path(expected["csv"][name]).read_text()
+        assert len(rows.splitlines()) > 10
+    assert_quiet(seen)
+
+
+@needs_page
+def test_a_page_without_room_for_a_step_leaves_all_events_out(tmp_path):
     whole = write_report(H200 / "images", tmp_path)
     small = tmp_path / "small"
     small.mkdir()
-    done = gpuprof("report", H200 / "images", "-o", small / "report.html", "--max-size", whole.stat().st_size - 1, cwd=small)
+    size = whole.stat().st_size - event_bytes(whole)
+    done = gpuprof("report", H200 / "images", "-o", small / "report.html", "--max-size", size, cwd=small)
     assert done.returncode == 0
-    assert b"--max-size" in done.stderr
+    assert b"the events are left out" in done.stderr
     page = small / "report.html"
     assert blocks(page, "file") == []
     assert "--max-size" in manifest(page)["left_out"]

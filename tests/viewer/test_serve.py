@@ -98,7 +98,7 @@ def test_outlines_are_what_the_page_finds_by_itself(tmp_path, source):
         [MODULES / ".bin" / "esbuild", ROOT / "tests" / "viewer" / "compare_outlines.ts", "--bundle", "--platform=node", "--format=esm", f"--outfile={script}", "--log-level=warning"],
         check=False, capture_output=True, text=True)
     assert bundled.returncode == 0, bundled.stderr
-    with Served(folder, cwd=tmp_path) as server:
+    with Served(source, cwd=tmp_path) as server:
         done = subprocess.run(["node", script, folder, server.address], check=False, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     compared = json.loads(done.stdout)
