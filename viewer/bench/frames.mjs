@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints how fluid the timeline of a report is, with its worker and its events: milliseconds between
-// frames while it is moved. Run it by hand: node bench/frames.mjs REPORT. CHROMIUM names another browser.
+// Prints how fluid the timeline of a page is, with its worker and its events: milliseconds between
+// frames while it is moved. Run it by hand: node bench/frames.mjs REPORT|ADDRESS. An address is what
+// `gpuprof serve` prints. CHROMIUM names another browser.
 
 import { chromium } from "playwright-core";
 
@@ -11,7 +12,8 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
 page.setDefaultTimeout(120_000);
-await page.goto(`file://${process.argv[2]}#timeline`);
+const place = process.argv[2] ?? "";
+await page.goto(`${place.startsWith("http:") ? place : `file://${place}`}#timeline`);
 const opened = performance.now();
 await page.waitForSelector(".tl-canvas canvas");
 const shown = performance.now() - opened;
