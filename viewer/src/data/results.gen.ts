@@ -91,7 +91,7 @@ export interface Kernels {
   kernels: Kernel[];
   count: number;
   total_ns: number;
-  busy_ns: number;
+  busy_ns: number | null;
   under_range: string | null;
   tensor_cores_ns: number;
   tensor_cores_unknown_ns: number;
@@ -161,6 +161,7 @@ export interface Streams {
   devices: DeviceUse[];
   streams: StreamUse[];
   waits: StreamWait[];
+  host_functions: HostFunctions[];
 }
 
 export interface Idle {
@@ -413,6 +414,7 @@ export interface Lock {
   call_stack: number;
   max_start_ns: number;
   holders: string[];
+  max_tid: number;
   holder_known_ns: number;
   host: string;
 }
@@ -507,6 +509,7 @@ export interface Finding {
   caveat: string;
 }
 
+  place: Place | null;
 export interface OverviewGpu {
   device_count: number;
   window_ns: number | null;
@@ -900,6 +903,7 @@ export interface StreamUse {
   context: number;
   stream: number;
   kernel_count: number;
+  idle_host_function_ns: number;
   copy_count: number;
   busy_ns: number;
   busy_ratio: number;
@@ -937,6 +941,20 @@ export interface IdleDevice {
   window_ns: number;
   busy_ns: number;
   busy_ratio: number;
+export interface HostFunctions {
+  pid: number;
+  host: string;
+  device: number;
+  context: number;
+  stream: number;
+  count: number;
+  graph_node_count: number;
+  total_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  idle_ns: number | null;
+}
+
   idle_ns: number;
   gap_count: number;
   causes: CategoryTime[];
@@ -970,6 +988,7 @@ export interface HostShare {
   total_ratio: number;
   gap_count: number;
 }
+  host_function_ns: number | null;
 
 export interface CriticalPath {
   pid: number;
@@ -1609,6 +1628,17 @@ export interface PathShare {
   total_ratio: number;
   count: number;
 }
+export interface Place {
+  kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
+  pid: number;
+  host: string;
+  tid: number | null;
+  device: number | null;
+  start_ns: number;
+  end_ns: number;
+  step: number | null;
+}
+
 
 export interface CudaDevice {
   pid: number;
