@@ -7,7 +7,7 @@
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 // follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
-// rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
+// address:TEXT (waits until the address has it) rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,7 +34,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {} };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, addresses: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -239,6 +239,10 @@ for (const step of steps) {
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();
   else if (kind === "said") await said();
+  else if (kind === "address") {
+    await page.waitForFunction((text) => location.hash.includes(text), name);
+    seen.addresses.push(await page.evaluate(() => location.hash));
+  }
   else if (kind === "read") seen.text[name] = await page.locator("body").innerText();
   else if (kind === "follow") {
     const before = page.url();
