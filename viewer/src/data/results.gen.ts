@@ -717,6 +717,7 @@ export interface Copies {
   limit_ratio: number | null;
   host: string;
 }
+  max_start_ns: number;
 
 export interface MemoryUse {
   name: string;
@@ -855,6 +856,8 @@ export interface ApiCall {
   tid: number | null;
   host: string;
 }
+  max_start_ns: number;
+  max_tid: number;
 
 export interface Sync {
   name: string;
@@ -873,6 +876,9 @@ export interface Sync {
   stream: number | null;
   host: string;
 }
+  max_start_ns: number;
+  max_tid: number | null;
+  max_device: number | null;
 
 export interface DeviceUse {
   pid: number;
@@ -1387,6 +1393,9 @@ export interface FoldedStack {
 export interface Thread {
   name: string;
   pid: number;
+  max_start_ns: number;
+  max_pid: number;
+  max_tid: number;
   tid: number;
   count: number;
   start_ns: number;
