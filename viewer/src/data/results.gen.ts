@@ -233,6 +233,7 @@ export interface Heap {
   mapped: MappedMemory[];
   mapping_stacks: MappingStack[];
   call_stacks: CallStacks | null;
+  tensor_histories: TensorHistory[];
 }
 
 export interface Locks {
@@ -413,8 +414,8 @@ export interface Lock {
   caller: Frame | null;
   call_stack: number;
   max_start_ns: number;
-  holders: string[];
   max_tid: number;
+  holders: string[];
   holder_known_ns: number;
   host: string;
 }
@@ -507,9 +508,9 @@ export interface Finding {
   fix: string[];
   confidence: Confidence | null;
   caveat: string;
+  place: Place | null;
 }
 
-  place: Place | null;
 export interface OverviewGpu {
   device_count: number;
   window_ns: number | null;
@@ -716,8 +717,8 @@ export interface Copies {
   limit: "none" | "pcie" | "memory" | null;
   limit_ratio: number | null;
   host: string;
-}
   max_start_ns: number;
+}
 
 export interface MemoryUse {
   name: string;
@@ -855,9 +856,9 @@ export interface ApiCall {
   pid: number;
   tid: number | null;
   host: string;
-}
   max_start_ns: number;
   max_tid: number;
+}
 
 export interface Sync {
   name: string;
@@ -875,10 +876,10 @@ export interface Sync {
   context: number | null;
   stream: number | null;
   host: string;
-}
   max_start_ns: number;
   max_tid: number | null;
   max_device: number | null;
+}
 
 export interface DeviceUse {
   pid: number;
@@ -901,6 +902,7 @@ export interface DeviceUse {
   name: string;
   host: string;
   idle_unseen_ns: number;
+  idle_host_function_ns: number;
 }
 
 export interface StreamUse {
@@ -909,7 +911,6 @@ export interface StreamUse {
   context: number;
   stream: number;
   kernel_count: number;
-  idle_host_function_ns: number;
   copy_count: number;
   busy_ns: number;
   busy_ratio: number;
@@ -939,14 +940,6 @@ export interface StreamWait {
   host: string;
 }
 
-export interface IdleDevice {
-  pid: number;
-  host: string;
-  device: number;
-  name: string;
-  window_ns: number;
-  busy_ns: number;
-  busy_ratio: number;
 export interface HostFunctions {
   pid: number;
   host: string;
@@ -961,6 +954,14 @@ export interface HostFunctions {
   idle_ns: number | null;
 }
 
+export interface IdleDevice {
+  pid: number;
+  host: string;
+  device: number;
+  name: string;
+  window_ns: number;
+  busy_ns: number;
+  busy_ratio: number;
   idle_ns: number;
   gap_count: number;
   causes: CategoryTime[];
@@ -986,6 +987,7 @@ export interface IdleGap {
   during_function: string | null;
   step: number | null;
   causes: CategoryTime[];
+  host_function_ns: number | null;
 }
 
 export interface HostShare {
@@ -994,7 +996,6 @@ export interface HostShare {
   total_ratio: number;
   gap_count: number;
 }
-  host_function_ns: number | null;
 
 export interface CriticalPath {
   pid: number;
@@ -1310,6 +1311,16 @@ export interface MappingStack {
   host: string;
 }
 
+export interface TensorHistory {
+  pid: number;
+  device: string;
+  by: "none" | "operation" | "module";
+  time_ns: number[];
+  live_bytes: number[];
+  owners: TensorOwner[];
+  host: string;
+}
+
 export interface LockKind {
   name: string;
   contended: boolean;
@@ -1382,6 +1393,9 @@ export interface FileReads {
   pid: number | null;
   tid: number | null;
   host: string;
+  max_start_ns: number;
+  max_pid: number;
+  max_tid: number;
 }
 
 export interface FoldedStack {
@@ -1393,9 +1407,6 @@ export interface FoldedStack {
 export interface Thread {
   name: string;
   pid: number;
-  max_start_ns: number;
-  max_pid: number;
-  max_tid: number;
   tid: number;
   count: number;
   start_ns: number;
@@ -1616,6 +1627,17 @@ export interface OverviewDevice {
   compute_capability: string;
 }
 
+export interface Place {
+  kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
+  pid: number;
+  host: string;
+  tid: number | null;
+  device: number | null;
+  start_ns: number;
+  end_ns: number;
+  step: number | null;
+}
+
 export interface WhatIf {
   subject: "none" | "compute" | "collectives" | "copies" | "host" | "input" | "compile" | "launches" | "sync" | "profiler";
   duration_ns: number;
@@ -1637,21 +1659,16 @@ export interface PathShare {
   total_ratio: number;
   count: number;
 }
-export interface Place {
-  kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
-  pid: number;
-  host: string;
-  tid: number | null;
-  device: number | null;
-  start_ns: number;
-  end_ns: number;
-  step: number | null;
-}
-
 
 export interface CudaDevice {
   pid: number;
   device: number;
+}
+
+export interface TensorOwner {
+  name: string;
+  is_others: boolean;
+  live_bytes: number[];
 }
 
 export interface DeadlockWait {
