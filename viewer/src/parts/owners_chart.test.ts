@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import type { TensorHistory } from "../data/results";
-import { edgesOf, layersOf, shownTime } from "./owners_chart";
+import { drawnMoments, edgesOf, layersOf, shownTime } from "./owners_chart";
 
 function historyOf(names: readonly string[], by: TensorHistory["by"] = "operation"): TensorHistory {
   const owners = names.map((name, index) => ({
@@ -37,4 +37,18 @@ it("shows the whole run, unless all changes lie close together", () => {
   expect(shownTime([10, 900], 1000)).toEqual([0, 1000]);
   expect(shownTime([800, 900], 1000)).toEqual([797, 903]);
   expect(shownTime([800], 1000)).toEqual([0, 1000]);
+});
+
+it("draws the greatest of the moments that share a column", () => {
+  const history = {
+    ...historyOf([]),
+    time_ns: [0, 100, 101, 102, 900],
+    live_bytes: [1, 2, 9, 3, 4],
+  };
+  expect(drawnMoments(history, 0, 5000)).toEqual([
+    { time_ns: 0, at: 0 },
+    { time_ns: 100, at: 2 },
+    { time_ns: 110, at: 3 },
+    { time_ns: 900, at: 4 },
+  ]);
 });

@@ -75,6 +75,38 @@ export function shownTime(times: readonly number[], end_ns: number): [number, nu
   return [Math.max(0, first - margin), Math.min(end_ns, last + margin)];
 }
 
+/** A moment that is drawn from `time_ns` until the next one. */
+export interface Drawn {
+  readonly time_ns: number;
+  /** Its number in the history. */
+  readonly at: number;
+}
+
+/** Parts of the chart's width: two pixels or so. */
+const COLUMNS = 500;
+
+/** Returns the moments to draw. Of those that share a column the greatest fills it: peaks survive. */
+export function drawnMoments(history: TensorHistory, from: number, to: number): Drawn[] {
+  const { time_ns: times, live_bytes: live } = history;
+  const width = Math.max(1, (to - from) / COLUMNS);
+  const columnOf = (time: number) => Math.floor((time - from) / width);
+  const drawn: Drawn[] = [];
+  for (let first = 0; first < times.length; ) {
+    const start = times[first] ?? 0;
+    let greatest = first;
+    let next = first;
+    for (; next < times.length && columnOf(times[next] ?? 0) === columnOf(start); next++)
+      if ((live[next] ?? 0) > (live[greatest] ?? 0)) greatest = next;
+    drawn.push({ time_ns: start, at: greatest });
+    const last = next - 1;
+    if (last !== greatest) {
+      drawn.push({ time_ns: from + (columnOf(start) + 1) * width, at: last });
+    }
+    first = next;
+  }
+  return drawn;
+}
+
 export interface OwnersChartProps {
   readonly name: string;
   readonly history: TensorHistory;
@@ -91,16 +123,19 @@ export function OwnersChart(props: OwnersChartProps) {
   const [unitName, unit] =
     peak.bytes >= 2 ** 30 ? (["GiB", 2 ** 30] as const) : (["MiB", 2 ** 20] as const);
   const layers = useMemo(() => layersOf(history), [history]);
+  const drawn = useMemo(() => drawnMoments(history, from, to), [history, from, to]);
   const data = useMemo(() => {
-    const times = history.time_ns.map((time) => time / timeUnit);
+    const times = drawn.map((moment) => moment.time_ns / timeUnit);
     // The highest edge is drawn first: each area covers what is below its edge.
-    const edges = edgesOf(layers, times.length).map((edge) => edge.map((each) => each / unit));
+    const edges = edgesOf(layers, history.time_ns.length).map((edge) =>
+      drawn.map((moment) => (edge[moment.at] ?? 0) / unit),
+    );
     if ((times[times.length - 1] ?? 0) < to / timeUnit) {
       times.push(to / timeUnit);
       for (const edge of edges) edge.push(edge[edge.length - 1] ?? 0);
     }
     return [times, ...edges.reverse()] as uPlot.AlignedData;
-  }, [history, layers, timeUnit, unit, to]);
+  }, [history, drawn, layers, timeUnit, unit, to]);
   const options = useMemo(() => {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const areas = [...layers].reverse().map((layer) => ({
@@ -135,7 +170,7 @@ export function OwnersChart(props: OwnersChartProps) {
   const [spoken, setSpoken] = useState("");
   const onCursor = (index: number | null, x: number, y: number) => {
     // The last place is the end: the moment before it holds until then.
-    const at = index === null ? -1 : Math.min(index, history.time_ns.length - 1);
+    const at = index === null ? -1 : (drawn[Math.min(index, drawn.length - 1)]?.at ?? -1);
     const time = history.time_ns[at];
     if (time === undefined) {
       hideCard();
@@ -166,7 +201,8 @@ export function OwnersChart(props: OwnersChartProps) {
         label={`${name} over time by ${history.by}; peak ${bytes(peak.bytes)} at ${position(peak.time_ns, end_ns)}`}
         onCursor={onCursor}
         onPick={(index) => {
-          const time = history.time_ns[Math.min(index, history.time_ns.length - 1)] ?? 0;
+          const moment = drawn[Math.min(index, drawn.length - 1)];
+          const time = history.time_ns[moment?.at ?? 0] ?? 0;
           const around = (to - from) / 200;
           location.hash = timelineHash(Math.max(0, time - around), time + around);
         }}
