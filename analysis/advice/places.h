@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where in the timeline each finding shows best. A rule about events leads to the longest of them,
-// a rule about idle time to the longest gap of its cause, a rule about steps to the step that it
-// tells of. All others lead to the typical step, if there are steps. Pure.
+// The places of findings in the timeline. A rule about events leads to the longest event, a rule
+// about idle time to the longest gap of its cause. A rule about certain steps leads to one of
+// these. All others lead to the typical step, if there are steps. Pure.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace gpuprof::analysis {
 
-// Adds the place of a finding that has none, by the id of its rule.
+// Adds the place of a finding, by the id of its rule. A place that the rule set stays.
 void AddPlace(const AdviceFacts& facts, results::Finding* finding);
 
 // Leads a finding to the longest launch of a kernel, by its full name.

@@ -25,7 +25,7 @@ struct RankFacts {
   RankPlace late;
   uint64_t late_count = 0;
   int64_t late_ns = 0;
-  // Where the rank before waits for it longest: until it comes.
+  // The longest time that the rank before waits until it comes.
   Instance longest_wait;
   // Longest kernels, and shortest, without collectives, in the mean step of a rank.
   RankPlace slowest, fastest;

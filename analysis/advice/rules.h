@@ -40,7 +40,7 @@ struct HostFacts {
   // Pages of managed memory that were missing on a device or moved, in steps: their union.
   Pieces page_faults;
   // Steps of median length, the longest of those that count, and the longest of the warm-up.
-  // Without a duration: there is none.
+  // A step without a duration was not found.
   Instance typical_step, longest_step, longest_warm_up;
   Instance longest_between;  // two steps
   Instance start;            // the time of first_work_ns

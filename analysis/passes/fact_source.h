@@ -59,8 +59,8 @@ class FactSource {
   std::string KernelName(const DependencyNode& kernel) const;
 
   Instance InstanceOf(const DependencyNode& node, std::string name) const;
-  // Returns the longest of some nodes: in the typical step, if one begins there. No duration: there
-  // are none.
+  // Returns the longest of some nodes: in the typical step, if one begins there. Without nodes it
+  // has no duration.
   Instance LongestOf(const std::vector<uint32_t>& nodes, const std::string& name) const;
 
  private:

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Live bytes of one device over time, by who allocated them: an operation or a module. The changes
-// are cut into some runs of equal number. Of each it keeps the highest moment, the lowest and the
-// last, so that no peak is lost. Where there are few changes it keeps them all. For the pass
-// `heap`; one thread.
+// are cut into some runs of equal number. The highest moment of each run is kept, the lowest and
+// the last, so that no peak is lost. Few changes are all kept. For the pass `heap`; one thread.
 
 #pragma once
 

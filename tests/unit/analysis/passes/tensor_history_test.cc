@@ -12,6 +12,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/unit/analysis/passes/run_pass.h"
@@ -131,6 +132,42 @@ TEST(TensorHistory, OperationsOwnWhatTheyAllocate) {
   EXPECT_THAT(history.live_bytes(), ElementsAre(1000, 1400, 400));
   ASSERT_EQ(history.owners_size(), 2);
   EXPECT_EQ(history.owners(0).name(), "aten::mm");
+  EXPECT_THAT(history.owners(1).live_bytes(), ElementsAre(0, 400, 400));
+}
+
+TEST(TensorHistory, ModulesOwnWhatIsAllocatedInThem) {
+  ProcessBuilder builder(1);
+  builder.Thread(1)
+      .Op("aten::mm", 1 * kMs, 2 * kMs)
+      .Op("aten::mm", 3 * kMs, 4 * kMs)
+      .Op("aten::mm", 8 * kMs, 9 * kMs)
+      .Tensor(1 * kMs, 0x10, 1000, 1 << 8)
+      .Tensor(3 * kMs, 0x20, 400, 1 << 8)
+      .Tensor(8 * kMs, 0x30, 100, 1 << 8);
+  Trace trace = MakeTrace({&builder});
+  Process& process = trace.processes[0];
+  process.strings[901] = "nn.Module: Linear_0";
+  process.strings[902] = "nn.Module: Net_0";
+  PythonTable& python = process.tracks[0].python;
+  const std::tuple<int64_t, int64_t, uint32_t> calls[] = {{3 * kMs, 4 * kMs, 901},
+                                                          {1 * kMs, 5 * kMs, 902}};
+  for (const auto& [start, end, name] : calls) {
+    python.end_ns.push_back(end);
+    python.duration_ns.push_back(end - start);
+    python.name.push_back(name);
+    python.parent.push_back(name == 901 ? 1 : PythonTable::kNoRow);
+    python.stack.push_back(0);
+    python.self_ns.push_back(end - start);
+  }
+  const auto heap = RunPass<results::Heap>("heap", trace);
+  ASSERT_EQ(heap.tensor_histories_size(), 1);
+  const results::TensorHistory& history = heap.tensor_histories(0);
+  ExpectWhole(history);
+  EXPECT_EQ(history.by(), results::TENSOR_OWNER_KIND_MODULE);
+  ASSERT_EQ(history.owners_size(), 3);
+  EXPECT_EQ(history.owners(0).name(), "Net");
+  EXPECT_EQ(history.owners(1).name(), "Net/Linear");
+  EXPECT_EQ(history.owners(2).name(), "") << "in no module";
   EXPECT_THAT(history.owners(1).live_bytes(), ElementsAre(0, 400, 400));
 }
 
