@@ -24,6 +24,7 @@ namespace gpuprof::analysis {
 struct DeviceFacts {
   results::Verdict verdict;
   results::DeviceSeries series;  // of steps, or of the whole recording
+  Instance typical_step;         // of the series; without a duration: there are no steps
   // Two neighbouring steps, or the whole recording. No what-ifs: the recording is too large.
   results::CriticalPath path;
   IdleFacts idle;
@@ -36,6 +37,7 @@ struct DeviceFacts {
   // First uses of CUDA and its libraries: calls that took 10 ms or longer and do not wait for work.
   int64_t first_use_ns = 0;
   std::map<std::string, int64_t> first_use_calls;  // by function
+  Instance longest_first_use;
   int64_t first_use_window_ns = 0;  // from the first call to the end of the last work
 
   // Gains below this part of a step are lost in the noise of the steps. 0: too few steps.
@@ -44,6 +46,7 @@ struct DeviceFacts {
   // In steps alone. Copies: by asynchronous calls from or to pageable memory; by calls that wait;
   // small ones behind each other; to the host and back.
   Pieces pageable_copies, sync_copies, small_copies, returned_copies, memsets;
+  Pieces copies;  // all of them
   // Calls: for memory; that load or make code; slow ones of one function; launches that waited for
   // room in a queue.
   Pieces allocations, code_loads, slow_calls, full_queue;
@@ -57,6 +60,7 @@ struct DeviceFacts {
   // Waits for the device with no work behind them, and the time without work. Then the same waits
   // by function: how many, and how long they lasted.
   Pieces waits;
+  int64_t longest_wait_ns = 0;  // of the call of waits.longest
   std::map<std::string, std::pair<uint64_t, int64_t>> waits_by_call;
   // Launches of kernels, and those that lasted until their kernel had ended.
   uint64_t launch_count = 0, blocking_launch_count = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/advice/device_facts.h"
+#include "analysis/advice/places.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
@@ -21,10 +22,10 @@ namespace {
 
 using results::Finding;
 
-// Returns the time of kernels by the first word of their short names.
+// Returns the time of kernels by the first word of their short names, and finds the largest.
 template <size_t kCount>
 int64_t KernelTime(const DeviceFacts& device, const std::array<std::string_view, kCount>& words,
-                   bool without_tensor_cores, std::string* largest) {
+                   bool without_tensor_cores, const results::Kernel** largest) {
   int64_t sum = 0;
   for (const results::Kernel& kernel : device.kernels.kernels()) {
     if (without_tensor_cores && kernel.tensor_cores() != results::TENSOR_CORE_USE_NO) continue;
@@ -34,7 +35,7 @@ int64_t KernelTime(const DeviceFacts& device, const std::array<std::string_view,
       return word.substr(0, each.size()) == each;
     });
     if (!is_one) continue;
-    if (largest->empty()) *largest = kernel.short_name();
+    if (*largest == nullptr) *largest = &kernel;
     sum += kernel.total_ns();
   }
   return sum;
@@ -85,9 +86,10 @@ std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
   if (device.compute_major != 0 && device.compute_major < kFirstWithTensorCores)
     return std::nullopt;
   constexpr std::array<std::string_view, 4> kProducts = {"gemm", "conv", "bmm", "matmul"};
-  std::string largest;
+  const results::Kernel* largest = nullptr;
   const int64_t sum = KernelTime(device, kProducts, true, &largest);
-  if (Ratio(sum, device.kernels.total_ns()) < facts.limits("GP-006.min_kernel_share"))
+  if (largest == nullptr ||
+      Ratio(sum, device.kernels.total_ns()) < facts.limits("GP-006.min_kernel_share"))
     return std::nullopt;
   const int64_t gain = Part(PerStepOf(device, sum), facts.limits("GP-006.gain"));
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
@@ -97,7 +99,8 @@ std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in matrix products and convolutions without tensor "
       "cores; the largest: " +
-      largest + ".");
+      largest->short_name() + ".");
+  SetKernelPlace(facts, largest->name(), &finding);
   finding.add_fix(
       "Use mixed precision. PyTorch: torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 "
       "before Ampere; from Ampere on also torch.set_float32_matmul_precision(\"high\"). "
@@ -114,7 +117,7 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   constexpr std::array<std::string_view, 8> kOthers = {"gemm", "conv",  "bmm",  "matmul",
                                                        "fmha", "flash", "attn", "embedding"};
-  std::string largest;
+  const results::Kernel* largest = nullptr;
   int64_t sum = 0;
   for (const results::Kernel& kernel : device.kernels.kernels()) {
     if (kernel.tensor_cores() != results::TENSOR_CORE_USE_NO) continue;
@@ -125,10 +128,11 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
     if (is_other || name.find("all_reduce") != std::string_view::npos ||
         name.find("nccl") != std::string_view::npos)
       continue;
-    if (largest.empty()) largest = kernel.short_name();
+    if (largest == nullptr) largest = &kernel;
     sum += kernel.total_ns();
   }
-  if (Ratio(sum, device.kernels.total_ns()) < facts.limits("LA-008.min_kernel_share"))
+  if (largest == nullptr ||
+      Ratio(sum, device.kernels.total_ns()) < facts.limits("LA-008.min_kernel_share"))
     return std::nullopt;
   // Fused kernels are also launched at once: the host does not limit the gain.
   const int64_t gain = Part(ComputeOf(device, sum), facts.limits("LA-008.gain"));
@@ -141,8 +145,9 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   SetGain(facts, gain, &finding);
   finding.add_evidence(
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
-      " of the kernels' time is in kernels that multiply no matrices; the largest: " + largest +
-      ".");
+      " of the kernels' time is in kernels that multiply no matrices; the largest: " +
+      largest->short_name() + ".");
+  SetKernelPlace(facts, largest->name(), &finding);
   AddFix(facts,
          {"Fuse them: one kernel that reads and writes each element once.",
           "Fuse them: torch.compile(model), or the fused operation of a library for norms, "

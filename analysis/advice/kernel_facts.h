@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "analysis/advice/pieces.h"
@@ -19,6 +20,8 @@ struct KernelGroup {
   // The launch that takes most of the time, by the short name of its kernel. Then figures
   // of this launch.
   std::string largest;
+  // The longest launch of this kernel: in the typical step, if it runs there.
+  Instance largest_launch;
   double figure = 0;    // what made it one of the group
   std::string limit;    // what limits its occupancy
   uint64_t blocks = 0;  // of its grid
@@ -37,7 +40,9 @@ struct KernelFacts {
   KernelGroup misaligned;        // largest: the shape; figure: the elements to be a multiple of
   KernelGroup attention;         // between the two products of an attention
   uint64_t attention_count = 0;  // how many softmaxes
-  KernelGroup slowed;            // by collectives; figure: median next to one over the median alone
+  std::map<std::string, Instance> longest_launches;  // by full name, in the same sense
+  Instance longest_collective;
+  KernelGroup slowed;  // by collectives; figure: median next to one over the median alone
 };
 
 }  // namespace gpuprof::analysis

@@ -16,6 +16,7 @@ struct MemoryFacts {
   // Most that the device held: as NVML read it, or as the framework reserved it. 0: not known.
   uint64_t used_peak_bytes = 0;
   const char* used_source = "";
+  int64_t used_peak_time_ns = 0;
   // The framework's own counts at the moment when tensors held most. 0: not known.
   uint64_t tensors_bytes = 0, reserved_bytes = 0;
   int64_t tensors_time_ns = 0;

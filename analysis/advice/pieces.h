@@ -20,6 +20,9 @@ struct Instance {
   std::optional<uint64_t> step;
   std::optional<uint32_t> device, stream;  // of work
   std::optional<int32_t> tid;              // of calls and waits
+  // Whose it is. Pid 0: of the process that the facts are about.
+  int32_t pid = 0;
+  std::string host;
 };
 
 struct Pieces {

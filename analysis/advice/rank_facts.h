@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "analysis/advice/pieces.h"
+
 namespace gpuprof::analysis {
 
 struct RankPlace {
@@ -23,6 +25,8 @@ struct RankFacts {
   RankPlace late;
   uint64_t late_count = 0;
   int64_t late_ns = 0;
+  // The longest time that the rank before waits until it comes.
+  Instance longest_wait;
   // Longest kernels, and shortest, without collectives, in the mean step of a rank.
   RankPlace slowest, fastest;
   int64_t slowest_ns = 0, fastest_ns = 0, mean_ns = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analysis/advice/places.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
@@ -377,6 +378,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));
   }
+  for (Finding& finding : findings) AddPlace(facts, &finding);
   return findings;
 }
 

@@ -39,6 +39,11 @@ struct HostFacts {
   int64_t first_work_ns = 0;     // from the start of the process to a device's first work; 0: none
   // Pages of managed memory that were missing on a device or moved, in steps: their union.
   Pieces page_faults;
+  // Steps of median length, the longest of those that count, and the longest of the warm-up.
+  // A step without a duration was not found.
+  Instance typical_step, longest_step, longest_warm_up;
+  Instance longest_between;  // two steps
+  Instance start;            // the time of first_work_ns
 };
 
 // What the leading thread of a recording without steps did.
@@ -54,6 +59,7 @@ struct RunAccount {
   // Waits of its process for the next element of tf.data.
   uint64_t data_wait_count = 0;
   int64_t data_wait_ns = 0;
+  Instance longest_wait, longest_data_wait;
 };
 
 // Reads of files in steps. 0: not recorded, or too few.
@@ -71,12 +77,13 @@ struct IteratorFacts {
   std::string root;
   std::string slowest;  // with the most time of its own within calls of the outermost
   int64_t slowest_ns = 0;
+  Instance longest;  // call of the outermost
 };
 
 // The way of data into the steps.
 struct InputFacts {
-  std::optional<double> read_ratio;  // of loading: in reads of files; none: no reads recorded
-  Instance longest_read;
+  std::optional<double> read_ratio;     // of loading: in reads of files; none: no reads recorded
+  Instance longest_read, longest_load;  // the latter: of the loader's next batch
   std::optional<double> hottest_ratio;  // processor time of the busiest worker over the mean
   int32_t hottest_pid = 0;
   // Time a step in the loader's next batch without waiting. None: waits were not recorded, or the

@@ -36,6 +36,9 @@ struct Key {
 
 struct Sums {
   SampleList durations;
+  int64_t max_ns = -1;
+  int64_t max_start_ns = 0;
+  int32_t max_tid = 0;
   uint64_t errors = 0;
   int64_t first_error_ns = 0;
   uint32_t first_error = 0;
@@ -52,8 +55,15 @@ Key KeyOf(bool by_thread, size_t owner, const Process& process, const Track& tra
   return {owner, 0, ApiFunctionName(process, function), proto::ApiDomainOf(function)};
 }
 
-void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
-  sums->durations.Add(calls.duration_ns[i], calls.weight[i]);
+void AddCall(const Track& track, size_t i, Sums* sums) {
+  const ApiTable& calls = track.api;
+  const int64_t duration = calls.duration_ns[i];
+  if (duration > sums->max_ns) {
+    sums->max_ns = duration;
+    sums->max_start_ns = calls.end_ns[i] - duration;
+    sums->max_tid = track.tid;
+  }
+  sums->durations.Add(duration, calls.weight[i]);
   const uint32_t code = calls.result[i];
   if (code == 0 || code == kNotReady) return;
   const int64_t time = calls.end_ns[i];
@@ -99,6 +109,8 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
   row->set_median_ns(durations.median());
   row->set_min_ns(durations.min());
   row->set_max_ns(durations.max());
+  row->set_max_start_ns(sums->max_start_ns);
+  row->set_max_tid(sums->max_tid);
   row->set_error_count(sums->errors);
   row->set_first_error(static_cast<int32_t>(sums->first_error));
   row->set_work_count(sums->work);
@@ -134,8 +146,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
     processes[owner] = &process;
     for (const Track& track : process.tracks) {
       for (size_t i = 0; i < track.api.rows(); ++i)
-        AddCall(track.api, i,
-                &groups[KeyOf(by_thread, owner, process, track, track.api.function[i])]);
+        AddCall(track, i, &groups[KeyOf(by_thread, owner, process, track, track.api.function[i])]);
     }
     const CallIndex& calls = context.calls(index);
     ForEachDeviceWork(process, [&](const Track&, const DeviceWork& work) {

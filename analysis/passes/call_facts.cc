@@ -197,6 +197,7 @@ class CallFinder {
     facts->waits.Add(idle, 0, [&] {
       Instance made = instance();
       made.duration_ns = idle;
+      facts->longest_wait_ns = length;
       return made;
     });
     auto& [count, sum] = facts->waits_by_call[name];

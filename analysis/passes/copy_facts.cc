@@ -39,6 +39,7 @@ class CopyFinder {
     facts->small_copies = Finish(small_);
     facts->returned_copies = Finish(returned_);
     facts->memsets = Finish(sets_);
+    facts->copies = std::move(all_.pieces);
   }
 
  private:
@@ -74,6 +75,7 @@ class CopyFinder {
       if (node.work == DeviceWorkKind::kSet) Add(n, &sets_);
       if (node.work != DeviceWorkKind::kCopy) continue;
       copies_.push_back(n);
+      Add(n, &all_);
       const uint32_t operation = OperationOf(n);
       const uint8_t kind = proto::CopyKindOf(operation);
       if (kind != kHtoD && kind != kDtoH) continue;
@@ -158,7 +160,7 @@ class CopyFinder {
 
   FactSource& source_;
   std::vector<uint32_t> copies_;  // by begin
-  CopyGroup pageable_, sync_, small_, returned_, sets_;
+  CopyGroup all_, pageable_, sync_, small_, returned_, sets_;
 };
 
 }  // namespace

@@ -153,11 +153,19 @@ class DetailFinder {
         AddProduct(n, facts);
       }
     }
+    KernelGroup& misaligned = facts->in_steps.misaligned;
+    misaligned.largest_launch =
+        source_.LongestOf(by_shape_[misaligned.largest].nodes, misaligned.largest);
     Ask(messages_, 1 - source_.limits()("CO-004.gain"), &facts->small_messages);
     Ask(products_, 1 - source_.limits()("GP-008.gain"), &facts->in_steps.misaligned.pieces);
   }
 
  private:
+  struct OfShape {
+    int64_t total_ns = 0;
+    std::vector<uint32_t> nodes;
+  };
+
   const KernelTable& TableOf(const DependencyNode& node) const {
     return source_.process().tracks[node.track].kernel;
   }
@@ -187,9 +195,10 @@ class DetailFinder {
     products_.push_back(n);
     KernelGroup& group = facts->in_steps.misaligned;
     group.pieces.Add(node.span.length(), 0, [&] { return source_.InstanceOf(node, ""); });
-    int64_t& total = by_shape_[bad->shape];
-    total += node.span.length();
-    if (total < by_shape_[group.largest]) return;
+    OfShape& own = by_shape_[bad->shape];
+    own.total_ns += node.span.length();
+    own.nodes.push_back(n);
+    if (own.total_ns < by_shape_[group.largest].total_ns) return;
     group.largest = bad->shape;
     group.figure = static_cast<double>(bad->multiple);
   }
@@ -214,7 +223,7 @@ class DetailFinder {
   FactSource& source_;
   Origin origin_;
   std::unordered_map<uint64_t, std::optional<BadShape>> shapes_;  // by name and detail
-  std::unordered_map<std::string, int64_t> by_shape_;
+  std::unordered_map<std::string, OfShape> by_shape_;
   std::vector<uint32_t> messages_, products_;
 };
 

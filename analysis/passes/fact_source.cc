@@ -55,6 +55,8 @@ FactSource::FactSource(PassContext& context, size_t index, const StepGraph& grap
   }
   Divide(std::move(found), &spans_, &numbers_);
   Divide(std::move(of_host), &host_spans_, &host_numbers_);
+  const auto typical = std::find(numbers_.begin(), numbers_.end(), series.typical_number());
+  if (typical != numbers_.end()) typical_ = spans_[static_cast<size_t>(typical - numbers_.begin())];
   host_window_ =
       host_spans_.empty() ? window() : Interval{host_spans_.front().start, host_spans_.back().end};
 }
@@ -111,6 +113,22 @@ Instance FactSource::InstanceOf(const DependencyNode& node, std::string name) co
     instance.step = HostStepAt(node.span.start);
   }
   return instance;
+}
+
+Instance FactSource::LongestOf(const std::vector<uint32_t>& nodes, const std::string& name) const {
+  const DependencyNode* longest = nullptr;
+  bool is_typical = false;
+  for (const uint32_t n : nodes) {
+    const DependencyNode& node = graph_.graph().nodes()[n];
+    const bool is_inside = node.span.start >= typical_.start && node.span.start < typical_.end;
+    if (is_typical && !is_inside) continue;
+    if (longest != nullptr && is_inside == is_typical &&
+        node.span.length() <= longest->span.length())
+      continue;
+    longest = &node;
+    is_typical = is_inside;
+  }
+  return longest == nullptr ? Instance() : InstanceOf(*longest, name);
 }
 
 }  // namespace gpuprof::analysis

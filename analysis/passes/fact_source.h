@@ -59,6 +59,9 @@ class FactSource {
   std::string KernelName(const DependencyNode& kernel) const;
 
   Instance InstanceOf(const DependencyNode& node, std::string name) const;
+  // Returns the longest of some nodes: in the typical step, if one begins there. Without nodes it
+  // has no duration.
+  Instance LongestOf(const std::vector<uint32_t>& nodes, const std::string& name) const;
 
  private:
   PassContext& context_;
@@ -69,6 +72,7 @@ class FactSource {
   std::vector<Interval> spans_, host_spans_;
   std::vector<uint64_t> numbers_, host_numbers_;  // of the same steps
   Interval host_window_;
+  Interval typical_;  // the typical step
   std::unordered_map<uint32_t, std::string> functions_;
 };
 

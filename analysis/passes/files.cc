@@ -34,6 +34,9 @@ using File = std::pair<std::string, std::string>;  // host and path
 
 struct Sums {
   SampleList durations;
+  int64_t max_ns = -1;
+  int64_t max_start_ns = 0;
+  int32_t max_pid = 0, max_tid = 0;
   uint64_t bytes = 0;
   uint64_t failed = 0;
   std::set<Thread> threads;
@@ -56,7 +59,14 @@ void AddTrack(const Process& process, size_t owner, const Track& track, bool by_
       sums->files.insert({process.host, path});
     }
     const int64_t bytes = table.bytes[i];
-    sums->durations.Add(table.duration_ns[i]);
+    const int64_t duration = table.duration_ns[i];
+    sums->durations.Add(duration);
+    if (duration > sums->max_ns) {
+      sums->max_ns = duration;
+      sums->max_start_ns = table.end_ns[i] - duration;
+      sums->max_pid = process.pid;
+      sums->max_tid = track.tid;
+    }
     sums->bytes += bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
     sums->failed += bytes < 0 ? 1 : 0;
   }
@@ -108,6 +118,9 @@ void FillRow(Sums* sums, const results::Files& all, results::FileReads* row) {
   row->set_mean_ns(durations.mean());
   row->set_median_ns(durations.median());
   row->set_max_ns(durations.max());
+  row->set_max_start_ns(sums->max_start_ns);
+  row->set_max_pid(sums->max_pid);
+  row->set_max_tid(sums->max_tid);
   // Bytes by nanosecond are 10^9 bytes by second.
   if (sums->bytes != 0 && durations.total() > 0)
     row->set_mb_per_s(

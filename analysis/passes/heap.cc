@@ -21,6 +21,7 @@
 #include "analysis/passes/call_stacks.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/tensor_history.h"
 #include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
@@ -426,7 +427,7 @@ Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   for (const size_t index : context.selected()) {
     ComputeHeap(context, index, out.get());
     TakeRows(out->mutable_stacks(), index, &stacks);
-    ComputeTensors(context, index, out.get());
+    ComputeTensorHistories(context, index, out.get());
     ComputeMappings(context, index, out.get());
     TakeRows(out->mutable_mapping_stacks(), index, &mappings);
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -107,6 +108,45 @@ int64_t BetweenSteps(const std::vector<Interval>& steps) {
   return *middle;
 }
 
+// Returns the longest time from the end of a step to the begin of the next.
+Instance LongestBetween(const std::vector<Interval>& steps) {
+  Instance longest;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const int64_t gap = steps[i].start - steps[i - 1].end;
+    if (gap <= longest.duration_ns) continue;
+    longest.start_ns = steps[i - 1].end;
+    longest.duration_ns = gap;
+  }
+  return longest;
+}
+
+Instance InstanceOf(const results::Step& step) {
+  Instance made;
+  made.start_ns = step.start_ns();
+  made.duration_ns = step.duration_ns();
+  made.step = step.number();
+  made.tid = step.tid();
+  return made;
+}
+
+// Finds steps that findings lead to.
+void FindSteps(const StepAnalysis& steps, HostFacts* facts) {
+  const int64_t median = steps.series.median_ns();
+  const results::Step *typical = nullptr, *longest = nullptr, *warm_up = nullptr;
+  const auto distance = [&](const results::Step& step) {
+    return std::abs(step.duration_ns() - median);
+  };
+  for (const results::Step& step : steps.steps) {
+    const results::Step*& most = step.warmup() ? warm_up : longest;
+    if (most == nullptr || step.duration_ns() > most->duration_ns()) most = &step;
+    if (!step.warmup() && (typical == nullptr || distance(step) < distance(*typical)))
+      typical = &step;
+  }
+  if (typical != nullptr) facts->typical_step = InstanceOf(*typical);
+  if (longest != nullptr) facts->longest_step = InstanceOf(*longest);
+  if (warm_up != nullptr) facts->longest_warm_up = InstanceOf(*warm_up);
+}
+
 // Returns how long a process lived before a device first worked. 0: that is not known, or none
 // did.
 int64_t FirstWork(PassContext& context, size_t index) {
@@ -150,8 +190,14 @@ Pieces PageFaults(const Process& process, Interval window) {
 
 void FillHostFacts(PassContext& context, std::optional<size_t> leading, AdviceFacts* facts) {
   FillIteratorFacts(context, &facts->input);
-  if (!context.selected().empty())
-    facts->host.first_work_ns = FirstWork(context, leading.value_or(context.selected().front()));
+  if (!context.selected().empty()) {
+    const size_t index = leading.value_or(context.selected().front());
+    facts->host.first_work_ns = FirstWork(context, index);
+    facts->host.start.start_ns = context.process(index).LifeStart();
+    facts->host.start.duration_ns = facts->host.first_work_ns;
+    facts->host.start.pid = context.process(index).pid;
+    facts->host.start.host = context.process(index).host;
+  }
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     if (process.has_cupti_clock)
@@ -171,6 +217,8 @@ void FillHostFacts(PassContext& context, std::optional<size_t> leading, AdviceFa
   for (const Interval& step : counted) lengths.push_back(step.length());
   facts->noise_ratio = MedianNoise(lengths);
   facts->host.between_steps_ns = BetweenSteps(counted);
+  facts->host.longest_between = LongestBetween(counted);
+  FindSteps(steps, &facts->host);
   facts->host.page_faults = PageFaults(process, {counted.front().start, counted.back().end});
 }
 

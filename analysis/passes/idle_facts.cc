@@ -3,10 +3,14 @@
 
 // Facts about the gaps of a device (analysis/advice/idle_facts.h).
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analysis/passes/fact_source.h"
 #include "analysis/passes/idle_gaps.h"
@@ -23,17 +27,47 @@ std::map<std::string, int64_t> WithNames(const Process& process, const LateByNam
   return named;
 }
 
+// Finds the gaps that show best what devices wait for. Short gaps show little: of millions of gaps
+// only the longest are looked at.
+void FindLongestOfCauses(IdleGaps& gaps, std::vector<const IdleSpan*> spans, IdleFacts* facts) {
+  constexpr size_t kLookedAt = 1000;
+  const auto end = spans.begin() + static_cast<std::ptrdiff_t>(std::min(kLookedAt, spans.size()));
+  std::partial_sort(spans.begin(), end, spans.end(), [](const IdleSpan* a, const IdleSpan* b) {
+    return a->duration_ns != b->duration_ns ? a->duration_ns > b->duration_ns
+                                            : a->start_ns < b->start_ns;
+  });
+  std::map<size_t, std::pair<int64_t, const IdleSpan*>> longest;  // by category
+  const IdleSpan* latest = nullptr;
+  for (auto at = spans.begin(); at != end; ++at) {
+    const IdleSpan& span = **at;
+    if (span.late_ns > (latest == nullptr ? 0 : latest->late_ns)) latest = &span;
+    const DeviceTimes times = gaps.TimesOf(span);
+    for (size_t category = 0; category < times.size(); ++category) {
+      if (times[category] == 0) continue;
+      auto& [ns, which] = longest[category];
+      if (times[category] <= ns) continue;
+      ns = times[category];
+      which = &span;
+    }
+  }
+  for (const auto& [category, found] : longest)
+    facts->longest_of[static_cast<results::TimeCategory>(category)] = gaps.Describe(*found.second);
+  if (latest != nullptr) facts->latest = gaps.Describe(*latest);
+}
+
 }  // namespace
 
 void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeries& series,
                    IdleFacts* facts) {
   IdleGaps gaps(context, index);
   const IdleSpan* longest = nullptr;
+  std::vector<const IdleSpan*> counted;
   LateByName by_op, by_function;
   for (const IdleSpan& span : gaps.spans()) {
     const bool counts = span.device == series.device() && span.start_ns >= series.start_ns() &&
                         span.start_ns < series.end_ns();
     if (!counts) continue;
+    counted.push_back(&span);
     facts->gaps.push_back({span.duration_ns, span.late_ns});
     if (longest == nullptr || span.duration_ns > longest->duration_ns) longest = &span;
     if (span.during_op != 0) by_op[span.during_op] += span.late_ns;
@@ -42,6 +76,7 @@ void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeri
   facts->late_by_op = WithNames(gaps.process(), by_op);
   facts->late_by_function = WithNames(gaps.process(), by_function);
   if (longest == nullptr) return;
+  FindLongestOfCauses(gaps, std::move(counted), facts);
   facts->longest = gaps.Describe(*longest);
   const std::string name = facts->longest.name();
   facts->longest.set_short_name(ShortKernelNames({name}).at(name));

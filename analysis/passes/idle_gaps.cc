@@ -141,11 +141,18 @@ void IdleGaps::AddGap(uint32_t device, const DeviceGap& gap, uint32_t place) {
   span.during_function = in_functions_.Finish();
 }
 
-results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
+DeviceTimes IdleGaps::TimesOf(const IdleSpan& span) const {
   const DeviceTimeline& timeline = devices_->all().at(span.device);
   const DeviceGap& gap = timeline.gaps()[span.place];
   DeviceTimes times{};
   timeline.AddGap(gap, gap.span, &times);
+  return times;
+}
+
+results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
+  const DeviceTimeline& timeline = devices_->all().at(span.device);
+  const DeviceGap& gap = timeline.gaps()[span.place];
+  const DeviceTimes times = TimesOf(span);
   results::IdleGap row;
   SetProcess(*process_, &row);
   row.set_device(span.device);

@@ -73,6 +73,8 @@ class IdleGaps {
 
   // Adds the sums of each device.
   void AddDevices(google::protobuf::RepeatedPtrField<results::IdleDevice>* out) const;
+  // Divides a gap by its causes.
+  DeviceTimes TimesOf(const IdleSpan& span) const;
   // Describes a gap. The short name is not filled.
   results::IdleGap Describe(const IdleSpan& span);
 

@@ -62,6 +62,8 @@ class Loading {
       facts_->longest_read.start_ns = start;
       facts_->longest_read.duration_ns = table.duration_ns[i];
       facts_->longest_read.tid = track.tid;
+      facts_->longest_read.pid = process.pid;
+      facts_->longest_read.host = process.host;
     }
   }
 
@@ -103,6 +105,22 @@ std::vector<Interval> LoaderSpans(PassContext& context, size_t index, const Step
       spans.push_back({ops.end_ns[i] - ops.duration_ns[i], ops.end_ns[i]});
   }
   return Intersection(UnionOf(std::move(spans)), UnionOf(steps.Counted()));
+}
+
+// Finds the longest time of the loader's next batch.
+void FindLongestLoad(const StepAnalysis& steps, int32_t tid, const std::vector<Interval>& spans,
+                     Instance* longest) {
+  for (const Interval& span : spans) {
+    if (span.length() <= longest->duration_ns) continue;
+    longest->start_ns = span.start;
+    longest->duration_ns = span.length();
+    longest->tid = tid;
+  }
+  for (const results::Step& step : steps.steps) {
+    const int64_t in_step = longest->start_ns - step.start_ns();
+    if (longest->duration_ns != 0 && in_step >= 0 && in_step < step.duration_ns())
+      longest->step = step.number();
+  }
 }
 
 // Compares how fast files were read in the first and the last third of the steps.
@@ -165,6 +183,7 @@ void FillInputFacts(PassContext& context, size_t leading, InputFacts* facts) {
   }
   const Track& main = context.process(leading).tracks[steps.detected.track];
   const std::vector<Interval> spans = LoaderSpans(context, leading, steps);
+  FindLongestLoad(steps, main.tid, spans, &facts->longest_load);
   if (workers.empty()) {
     loading.Add(context.process(leading), main, spans);
   } else {
@@ -193,6 +212,7 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
   struct Root {
     uint64_t count = 0;
     int64_t total_ns = 0;
+    Instance longest;
   };
   std::map<std::pair<size_t, std::string>, Root> roots;  // by depth: the least is the consumer's
   for (const size_t index : context.selected()) {
@@ -210,6 +230,12 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
         Root& root = roots[{DepthOf(name), name}];
         ++root.count;
         root.total_ns += ops.duration_ns[i];
+        if (ops.duration_ns[i] <= root.longest.duration_ns) continue;
+        root.longest.start_ns = ops.end_ns[i] - ops.duration_ns[i];
+        root.longest.duration_ns = ops.duration_ns[i];
+        root.longest.tid = track.tid;
+        root.longest.pid = process.pid;
+        root.longest.host = process.host;
       }
       for (const LeafSpan& span : LeafSpans(ops.end_ns, ops.duration_ns)) {
         const std::string& name = process.String(ops.name[span.row]);
@@ -222,6 +248,7 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
   out.root = key.second;
   out.count = root.count;
   out.total_ns = root.total_ns;
+  out.longest = root.longest;
   out.mean_ns = root.total_ns / static_cast<int64_t>(root.count);
   for (const auto& [name, ns] : own) {
     // What works ahead only waits for what is behind it.

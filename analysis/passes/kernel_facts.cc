@@ -141,6 +141,7 @@ class KernelFinder {
 
   void Collect(KernelFacts* out) {
     std::vector<Interval> collectives;
+    std::vector<uint32_t> collective_nodes;
     for (uint32_t n = 0; n < source_.nodes().size(); ++n) {
       const DependencyNode& node = source_.nodes()[n];
       const bool is_kernel = node.kind == DependencyNode::Kind::kWork &&
@@ -148,6 +149,7 @@ class KernelFinder {
       if (!is_kernel) continue;
       if (node.category == results::TIME_CATEGORY_COLLECTIVE) {
         collectives.push_back(node.span);
+        collective_nodes.push_back(n);
         continue;
       }
       Launches& launches = by_signature_[SignatureOf(n)];
@@ -156,6 +158,14 @@ class KernelFinder {
       out->total_ns += node.span.length();
     }
     collectives_ = UnionOf(std::move(collectives));
+    out->longest_collective = source_.LongestOf(collective_nodes, "");
+    std::map<std::string, std::vector<uint32_t>> by_name;
+    for (const auto& [signature, launches] : by_signature_) {
+      std::vector<uint32_t>& nodes = by_name[NamesOfSignature(signature).full];
+      nodes.insert(nodes.end(), launches.nodes.begin(), launches.nodes.end());
+    }
+    for (const auto& [name, nodes] : by_name)
+      out->longest_launches[name] = source_.LongestOf(nodes, name);
   }
 
   void Add(uint32_t n, double remains, Building* group) {
@@ -175,6 +185,7 @@ class KernelFinder {
     if (nodes.empty() || total <= group->largest_ns) return;
     group->largest_ns = total;
     group->group.largest = NamesOfSignature(SignatureOf(nodes.front())).brief;
+    group->group.largest_launch = source_.LongestOf(nodes, group->group.largest);
     group->group.figure = figure;
   }
   void AddAll(const Launches& launches, double remains, double figure, Building* group) {

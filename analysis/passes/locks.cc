@@ -21,6 +21,7 @@ struct Waits {
   int64_t total_ns = 0;
   int64_t max_ns = 0;
   int64_t max_start_ns = 0;
+  int32_t max_tid = 0;
   uint64_t timed_out = 0;
   uint64_t incomplete = 0;
   int64_t step_ns = 0;
@@ -44,6 +45,7 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
     if (duration >= waits.max_ns) {
       waits.max_ns = duration;
       waits.max_start_ns = table.end_ns[row] - duration;
+      waits.max_tid = track.tid;
     }
     waits.timed_out += (flags & proto::kFlagTimedOut) != 0;
     waits.incomplete += (flags & proto::kFlagIncomplete) != 0;
@@ -102,6 +104,7 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_mean_ns(waits.total_ns / static_cast<int64_t>(waits.count));
     lock.set_max_ns(waits.max_ns);
     lock.set_max_start_ns(waits.max_start_ns);
+    lock.set_max_tid(waits.max_tid);
     SetProcess(process, &lock);
     lock.set_object(std::get<1>(key));
     lock.mutable_caller()->set_pc(std::get<2>(key));

@@ -55,6 +55,8 @@ struct Key {
 
 struct Sums {
   SampleList durations;
+  int64_t max_ns = -1;
+  int64_t max_start_ns = 0;
   uint64_t bytes = 0;
   bool lacks_bytes = false;  // some do not tell them
   uint64_t async = 0;
@@ -112,6 +114,10 @@ void AddTable(size_t owner, const Track& track, const Table& table, Grouping gro
     Sums& sums = (*groups)[KeyOf(grouping, owner, track, copy)];
     const uint32_t weight = table.weight[i];
     sums.durations.Add(copy.duration_ns, weight);
+    if (copy.duration_ns > sums.max_ns) {
+      sums.max_ns = copy.duration_ns;
+      sums.max_start_ns = table.end_ns[i] - copy.duration_ns;
+    }
     sums.lacks_bytes |= copy.bytes == kUnknownBytes;
     sums.bytes += copy.bytes == kUnknownBytes ? 0 : copy.bytes * weight;
     sums.async += copy.is_async ? weight : 0;
@@ -156,6 +162,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   row->set_mean_ns(durations.mean());
   row->set_min_ns(durations.min());
   row->set_max_ns(durations.max());
+  row->set_max_start_ns(sums->max_start_ns);
   // Bytes by nanosecond are 10^9 bytes by second.
   if (!sums->lacks_bytes)
     row->set_gb_per_s(

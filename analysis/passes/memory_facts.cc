@@ -135,8 +135,11 @@ void FillMemoryFacts(PassContext& context, size_t index, uint32_t device, Memory
   if (told != nullptr) {
     facts->capacity_bytes = told->memory_bytes();
     ForEachReadTrack(context.trace(), *told, [&](const Process& sampler, const Track& track) {
-      ForEachReading(sampler, track, "memory_used", [&](int64_t, double bytes) {
-        facts->used_peak_bytes = std::max(facts->used_peak_bytes, static_cast<uint64_t>(bytes));
+      ForEachReading(sampler, track, "memory_used", [&](int64_t time, double bytes) {
+        if (static_cast<uint64_t>(bytes) > facts->used_peak_bytes) {
+          facts->used_peak_bytes = static_cast<uint64_t>(bytes);
+          facts->used_peak_time_ns = time;
+        }
         facts->used_source = "as NVML read it";
       });
     });
@@ -152,6 +155,7 @@ void FillMemoryFacts(PassContext& context, size_t index, uint32_t device, Memory
   for (const Level& level : levels) {
     if (level.reserved <= facts->used_peak_bytes) continue;
     facts->used_peak_bytes = level.reserved;
+    facts->used_peak_time_ns = level.time_ns;
     facts->used_source = "reserved by the framework";
   }
   if (levels.empty()) {

@@ -24,6 +24,7 @@ struct Entry {
 
 struct RankRows {
   RankPlace rank;
+  std::string host;
   int64_t compute_ns = 0;      // a step
   std::vector<Entry> entries;  // collectives by start
 };
@@ -73,6 +74,7 @@ bool SameOrder(const std::vector<RankRows>& ranks) {
 void FindLate(const std::vector<RankRows>& ranks, RankFacts* facts) {
   std::vector<uint64_t> counts(ranks.size(), 0);
   std::vector<int64_t> leads(ranks.size(), 0);
+  std::vector<Instance> longest(ranks.size());
   facts->matched_count = ranks.front().entries.size();
   for (size_t i = 0; i < facts->matched_count; ++i) {
     std::vector<std::pair<int64_t, size_t>> starts;
@@ -81,13 +83,21 @@ void FindLate(const std::vector<RankRows>& ranks, RankFacts* facts) {
     std::sort(starts.begin(), starts.end());
     const auto& [last, late] = starts.back();
     ++counts[late];
-    leads[late] += last - starts[starts.size() - 2].first;
+    const int64_t before = starts[starts.size() - 2].first;
+    leads[late] += last - before;
+    if (last - before <= longest[late].duration_ns) continue;
+    longest[late].start_ns = before;
+    longest[late].duration_ns = last - before;
   }
   const auto late =
       static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   facts->late = ranks[late].rank;
   facts->late_count = counts[late];
   facts->late_ns = leads[late];
+  facts->longest_wait = longest[late];
+  facts->longest_wait.pid = facts->late.pid;
+  facts->longest_wait.host = ranks[late].host;
+  facts->longest_wait.device = facts->late.device;
 }
 
 }  // namespace
@@ -101,7 +111,7 @@ void FillRankFacts(PassContext& context, const results::Overview& overview,
     for (const size_t index : context.selected()) {
       const Process& process = context.process(index);
       if (process.pid != each.pid() || process.host != each.host()) continue;
-      RankRows rank{{each.pid(), each.device()}, ComputePerStep(each), {}};
+      RankRows rank{{each.pid(), each.device()}, each.host(), ComputePerStep(each), {}};
       rank.entries = EntriesOf(process, each.device(), {series.start_ns(), series.end_ns()});
       // A process that sends nothing is no rank.
       if (!rank.entries.empty()) ranks.push_back(std::move(rank));

@@ -278,7 +278,7 @@ const std::vector<PassEntry>& PassTable() {
        results::Heap::descriptor,
        "stacks",
        {Kind::kHeap, Kind::kTensor, Kind::kMapping},
-       kSteps},
+       kSteps | TableSet{Kind::kPython}},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        TextOf<results::Locks, LocksText>,

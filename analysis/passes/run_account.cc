@@ -29,17 +29,29 @@ constexpr size_t kStacksSearched = 40;
 struct Waits {
   uint64_t count = 0;
   int64_t total_ns = 0;
+  Instance longest;
 };
 using WaitKey = std::pair<uint8_t, uint32_t>;  // kind, stack
 using RankedWaits = std::vector<std::pair<WaitKey, Waits>>;
 
-void AddWaits(const WaitTable& table, std::map<WaitKey, Waits>* all) {
+void AddWaits(const Process& process, const Track& track, std::map<WaitKey, Waits>* all) {
+  const WaitTable& table = track.wait;
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto kind = static_cast<uint8_t>(proto::WaitKindOf(table.operation[row]));
     Waits& waits = (*all)[{kind, table.stack[row]}];
     ++waits.count;
     waits.total_ns += table.duration_ns[row];
+    if (table.duration_ns[row] <= waits.longest.duration_ns) continue;
+    waits.longest.start_ns = table.end_ns[row] - table.duration_ns[row];
+    waits.longest.duration_ns = table.duration_ns[row];
+    waits.longest.tid = track.tid;
+    waits.longest.pid = process.pid;
+    waits.longest.host = process.host;
   }
+}
+
+void KeepLonger(const Instance& other, Instance* longest) {
+  if (other.duration_ns > longest->duration_ns) *longest = other;
 }
 
 // The longest first.
@@ -84,7 +96,8 @@ bool HasTensorFlow(const Process& process) {
 void AddDataWaits(PassContext& context, size_t index, RunAccount* account) {
   if (!context.options().symbolize || !HasTensorFlow(context.process(index))) return;
   std::map<WaitKey, Waits> all;
-  for (const Track& track : context.process(index).tracks) AddWaits(track.wait, &all);
+  const Process& process = context.process(index);
+  for (const Track& track : process.tracks) AddWaits(process, track, &all);
   for (const auto& [key, waits] : Ranked(all, kStacksSearched)) {
     const Frames frames = FramesOf(context, index, key.second);
     const bool consumer = std::any_of(frames.begin(), frames.end(), [](const auto& frame) {
@@ -93,6 +106,7 @@ void AddDataWaits(PassContext& context, size_t index, RunAccount* account) {
     if (!consumer) continue;
     account->data_wait_ns += waits.total_ns;
     account->data_wait_count += waits.count;
+    KeepLonger(waits.longest, &account->longest_data_wait);
   }
 }
 
@@ -138,10 +152,11 @@ Measured LeadingThread(const PassContext& context) {
   return busiest;
 }
 
-// The thread's waits by kind and caller, the longest first.
-std::vector<RunWait> NamedWaits(PassContext& context, const Measured& thread) {
+// Returns the thread's waits by kind and caller, the longest first. Finds the longest single one.
+std::vector<RunWait> NamedWaits(PassContext& context, const Measured& thread, Instance* longest) {
   std::map<WaitKey, Waits> all;
-  AddWaits(thread.track->wait, &all);
+  AddWaits(context.process(thread.process), *thread.track, &all);
+  for (const auto& [key, waits] : all) KeepLonger(waits.longest, longest);
   std::vector<RunWait> named;
   for (const auto& [key, waits] : Ranked(all, kStacksNamed)) {
     RunWait wait = {std::string(WaitKindName(key.first)),
@@ -178,7 +193,7 @@ std::optional<RunAccount> AccountForRun(PassContext& context) {
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   if (const auto use = UseOf(context.process(leading.process), {-kFar, kFar}))
     account.busy_cores = use->busy;
-  account.waits = NamedWaits(context, leading);
+  account.waits = NamedWaits(context, leading, &account.longest_wait);
   AddDataWaits(context, leading.process, &account);
   return account;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ struct Key {
 
 struct Sums {
   SampleList durations;
+  int64_t max_ns = -1;
+  int64_t max_start_ns = 0;
+  std::optional<int32_t> max_tid;      // of the thread that waited
+  std::optional<uint32_t> max_device;  // of the stream that waited
 };
 
 using Groups = std::map<Key, Sums>;
@@ -61,6 +66,22 @@ Key KeyOf(Grouping by, size_t owner, const Process& process, const CallIndex& ca
           track == nullptr ? "" : ApiFunctionName(process, track->api.function[call->row])};
 }
 
+// Keeps the wait in row `i` of that track as the longest.
+void SetLongest(const Process& process, const CallIndex& calls, uint32_t track, size_t i,
+                Sums* sums) {
+  const SyncTable& table = process.tracks[track].sync;
+  sums->max_ns = table.duration_ns[i];
+  sums->max_start_ns = table.end_ns[i] - table.duration_ns[i];
+  sums->max_tid.reset();
+  sums->max_device.reset();
+  const std::optional<Call> call = calls.Find(table.correlation[i]);
+  if (table.operation[i] == kStreamEventWait) {
+    if (process.tracks[track].is_stream) sums->max_device = process.tracks[track].device;
+  } else if (call) {
+    sums->max_tid = process.tracks[call->track].tid;
+  }
+}
+
 void AddProcess(size_t owner, const Process& process, const CallIndex& calls, Grouping by,
                 Groups* groups, results::Syncs* out) {
   const EventRecords records(process, calls);
@@ -74,7 +95,9 @@ void AddProcess(size_t owner, const Process& process, const CallIndex& calls, Gr
       const Key key = by == Grouping::kStream
                           ? Key{owner, 0, 0, StreamOf(process, records, t, i), ""}
                           : KeyOf(by, owner, process, calls, table, i);
-      (*groups)[key].durations.Add(duration, weight);
+      Sums& sums = (*groups)[key];
+      sums.durations.Add(duration, weight);
+      if (duration > sums.max_ns) SetLongest(process, calls, t, i, &sums);
       out->set_count(out->count() + weight);
       if (!is_host) continue;
       out->set_host_ns(out->host_ns() + duration * weight);
@@ -122,6 +145,9 @@ void FillRow(Grouping by, const Key& key, const Process& process, Sums* sums, in
   row->set_mean_ns(durations.mean());
   row->set_median_ns(durations.median());
   row->set_max_ns(durations.max());
+  row->set_max_start_ns(sums->max_start_ns);
+  if (sums->max_tid) row->set_max_tid(*sums->max_tid);
+  if (sums->max_device) row->set_max_device(*sums->max_device);
 }
 
 }  // namespace

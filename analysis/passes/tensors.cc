@@ -6,11 +6,20 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "analysis/derived/module_paths.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/live_memory.h"
 #include "analysis/passes/merge_tracks.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/tensor_history.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 
@@ -61,15 +70,87 @@ struct OpSums {
   uint64_t count = 0, bytes = 0, peak = 0, end = 0;
 };
 
+// Tells whose a block is: a module's, if the recording has modules, else an operation's.
+class Owners {
+ public:
+  Owners(PassContext& context, size_t index) : process_(context.process(index)) {
+    for (const Track& track : process_.tracks) {
+      const TensorTable& tensors = track.tensor;
+      for (size_t row = 0; row < tensors.rows(); ++row) ++changes_[tensors.device[row]];
+    }
+    const bool any = std::any_of(
+        process_.strings.begin(), process_.strings.end(),
+        [](const auto& text) { return std::string_view(text.second).starts_with("nn.Module: "); });
+    if (!any) return;
+    modules_.emplace(&context.ops(index), /*instances=*/false);
+    if (modules_->source() != results::MODULE_SOURCE_MODULES) modules_.reset();
+  }
+
+  results::TensorOwnerKind kind() const {
+    return modules_ ? results::TENSOR_OWNER_KIND_MODULE : results::TENSOR_OWNER_KIND_OPERATION;
+  }
+  // Returns how many changes of a device there are.
+  uint64_t ChangesOf(uint32_t device) const { return changes_.at(device); }
+  uint32_t Of(size_t track, int64_t time_ns, uint32_t op) const {
+    return modules_ ? modules_->At(static_cast<uint32_t>(track), time_ns) : op;
+  }
+  std::string NameOf(uint32_t owner) const {
+    if (!modules_) return process_.String(owner);
+    const ModulePath& path = modules_->paths()[owner];
+    return path.parent == 0 ? path.name : NameOf(path.parent) + "/" + path.name;
+  }
+
+ private:
+  const Process& process_;
+  std::map<uint32_t, uint64_t> changes_;  // by device
+  std::optional<ModulePaths> modules_;
+};
+
+// Numbers things in the order in which they come.
+class Numbers {
+ public:
+  uint32_t Of(uint64_t thing) {
+    const auto [at, is_new] = numbers_.try_emplace(thing, static_cast<uint32_t>(things_.size()));
+    if (is_new) things_.push_back(thing);
+    return at->second;
+  }
+  const std::vector<uint64_t>& things() const { return things_; }
+
+ private:
+  std::unordered_map<uint64_t, uint32_t> numbers_;
+  std::vector<uint64_t> things_;
+};
+
 // The blocks of one device.
 class Device : public BlockWatcher {
  public:
-  Device(const Process& process, const std::vector<Interval>& steps)
-      : memory_(0, process.first_ns, process.last_ns, kBuckets, this), steps_(steps) {}
+  // `owners` may be null: then there is no history.
+  Device(uint32_t device, const Process& process, const std::vector<Interval>& steps,
+         const Owners* owners)
+      : memory_(0, process.first_ns, process.last_ns, kBuckets, this),
+        steps_(steps),
+        owners_(owners) {
+    if (owners != nullptr) history_.emplace(owners->ChangesOf(device));
+  }
 
   LiveMemory& memory() { return memory_; }
+  void Alloc(int64_t time_ns, uint64_t address, uint64_t size, uint32_t op, size_t track) {
+    const uint32_t owner =
+        owners_ == nullptr ? 0 : owner_numbers_.Of(owners_->Of(track, time_ns, op));
+    now_ns_ = time_ns;
+    memory_.Alloc(time_ns, address, size, false, groups_.Of(uint64_t{owner} << 32 | op));
+  }
+  void Free(int64_t time_ns, uint64_t address) {
+    now_ns_ = time_ns;
+    memory_.Free(time_ns, address);
+  }
+  void NewCapture(int64_t time_ns) {
+    memory_.NewCapture();
+    if (history_) history_->Restart(time_ns);
+  }
   void Allocated(const MemoryBlock& block) override {
-    OpSums& op = by_op_[block.group];
+    if (history_) history_->Change(now_ns_, OwnerOf(block), static_cast<int64_t>(block.size));
+    OpSums& op = by_op_[OpOf(block)];
     ++op.count;
     op.bytes += block.size;
     while (at_ < steps_.size() && steps_[at_].end <= block.time_ns) ++at_;
@@ -78,7 +159,8 @@ class Device : public BlockWatcher {
       step_bytes_ += block.size;
     }
   }
-  void Freed(const MemoryBlock&, int64_t life_ns) override {
+  void Freed(const MemoryBlock& block, int64_t life_ns) override {
+    if (history_) history_->Change(now_ns_, OwnerOf(block), -static_cast<int64_t>(block.size));
     if (life_ns <= kShortLivedNs) ++short_lived_;
   }
   void AddTotals(const TensorTable& tensors, size_t row) { totals_.Add(tensors, row); }
@@ -86,8 +168,21 @@ class Device : public BlockWatcher {
   void Finish(const Process& process, uint32_t device, results::Heap* out);
 
  private:
+  uint32_t OpOf(const MemoryBlock& block) const {
+    return static_cast<uint32_t>(groups_.things()[block.group]);
+  }
+  uint32_t OwnerOf(const MemoryBlock& block) const {
+    return static_cast<uint32_t>(groups_.things()[block.group] >> 32);
+  }
+  void FinishHistory(const Process& process, const std::string& device, results::Heap* out);
+
   LiveMemory memory_;
   const std::vector<Interval>& steps_;
+  const Owners* owners_;
+  std::optional<TensorHistory> history_;
+  Numbers groups_;  // operation, and above it the number of the owner
+  Numbers owner_numbers_;
+  int64_t now_ns_ = 0;
   size_t at_ = 0;  // step
   std::map<uint32_t, OpSums> by_op_;
   uint64_t short_lived_ = 0;
@@ -96,10 +191,24 @@ class Device : public BlockWatcher {
   Totals totals_;
 };
 
+void Device::FinishHistory(const Process& process, const std::string& device, results::Heap* out) {
+  results::TensorHistory* row = out->add_tensor_histories();
+  row->set_pid(process.pid);
+  row->set_host(process.host);
+  row->set_device(device);
+  row->set_by(owners_->kind());
+  std::vector<std::string> names;
+  for (const uint64_t owner : owner_numbers_.things()) {
+    if (names.size() == TensorHistory::kMostOwners) break;
+    names.push_back(owner == 0 ? "" : owners_->NameOf(static_cast<uint32_t>(owner)));
+  }
+  history_->Finish(names, row);
+}
+
 void Device::Finish(const Process& process, uint32_t device, results::Heap* out) {
   memory_.Finish();
-  for (const MemoryBlock& block : memory_.live_at_peak()) by_op_[block.group].peak += block.size;
-  for (const MemoryBlock& block : memory_.live_at_end()) by_op_[block.group].end += block.size;
+  for (const MemoryBlock& block : memory_.live_at_peak()) by_op_[OpOf(block)].peak += block.size;
+  for (const MemoryBlock& block : memory_.live_at_end()) by_op_[OpOf(block)].end += block.size;
   results::TensorDevice* row = out->add_tensors();
   SetProcess(process, row);
   row->set_name(DeviceName(device));
@@ -138,11 +247,10 @@ void Device::Finish(const Process& process, uint32_t device, results::Heap* out)
     point->set_time_ns(memory_.bucket_start(i));
     point->set_live_bytes(memory_.timeline()[i]);
   }
+  if (history_) FinishHistory(process, row->name(), out);
 }
 
-}  // namespace
-
-void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
+void Compute(PassContext& context, size_t index, bool with_history, results::Heap* out) {
   const Process& process = context.process(index);
   std::vector<const Column<int64_t>*> times;
   std::vector<std::vector<uint32_t>> names;
@@ -156,32 +264,37 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
                         : OpsOpenAt(track.tensor.time_ns, context.ops(index).tree(i), track.op));
   }
   if (rows == 0) return;
+  std::unique_ptr<Owners> owners;
+  if (with_history) owners = std::make_unique<Owners>(context, index);
 
   const std::vector<Interval> steps = context.steps(index).Counted();
   std::map<uint32_t, Device> devices;
   int capture = -1;
-  const auto new_capture = [&] {
-    for (auto& [number, device] : devices) device.memory().NewCapture();
+  const auto new_capture = [&](int64_t time_ns) {
+    for (auto& [number, device] : devices) device.NewCapture(time_ns);
   };
   MergeByTime(times, [&](size_t track, size_t row) {
     const TensorTable& tensors = process.tracks[track].tensor;
     if (tensors.capture[row] != capture) {
-      new_capture();
+      new_capture(tensors.time_ns[row]);
       capture = tensors.capture[row];
     }
-    Device& device = devices.try_emplace(tensors.device[row], process, steps).first->second;
+    const uint32_t number = tensors.device[row];
+    Device& device =
+        devices.try_emplace(number, number, process, steps, owners.get()).first->second;
     const int64_t time = tensors.time_ns[row];
     const int64_t bytes = tensors.bytes[row];
     if (bytes >= 0) {
-      device.memory().Alloc(time, tensors.address[row], static_cast<uint64_t>(bytes), false,
-                            names[track][row]);
+      device.Alloc(time, tensors.address[row], static_cast<uint64_t>(bytes), names[track][row],
+                   track);
     } else {
-      device.memory().Free(time, tensors.address[row]);
+      device.Free(time, tensors.address[row]);
     }
     device.AddTotals(tensors, row);
   });
   // A capture later than the last row knows nothing of the blocks before it.
-  if (process.last_capture() > capture) new_capture();
+  if (process.last_capture() > capture)
+    new_capture(process.captures.empty() ? process.last_ns : process.captures.back().start_ns);
   const int first_op = out->tensor_ops_size();
   for (auto& [number, device] : devices) device.Finish(process, number, out);
   std::sort(out->mutable_tensor_ops()->begin() + first_op, out->mutable_tensor_ops()->end(),
@@ -192,6 +305,16 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
               }
               return a.name() < b.name();
             });
+}
+
+}  // namespace
+
+void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
+  Compute(context, index, false, out);
+}
+
+void ComputeTensorHistories(PassContext& context, size_t index, results::Heap* out) {
+  Compute(context, index, true, out);
 }
 
 }  // namespace gpuprof::analysis

@@ -7,6 +7,7 @@
 #include "analysis/passes/verdict.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "analysis/advice/thresholds.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/host_activity.h"
+#include "analysis/derived/kernel_class.h"
 #include "analysis/passes/critical_path.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/fact_source.h"
@@ -25,6 +27,7 @@
 #include "analysis/passes/step_graph.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
+#include "analysis/symbols/module_symbols.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -90,6 +93,11 @@ void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int
           HostCategoryOfCall(process.String(name->second)) == results::TIME_CATEGORY_SYNC;
       if (waits) continue;
       calls.push_back(span);
+      if (span.length() > facts->longest_first_use.duration_ns) {
+        facts->longest_first_use.start_ns = span.start;
+        facts->longest_first_use.duration_ns = span.length();
+        facts->longest_first_use.tid = track.tid;
+      }
       facts->first_use_calls[ApiFunctionName(process, api.function[i])] += span.length();
     }
   }
@@ -169,6 +177,33 @@ void FillPieces(PassContext& context, size_t index, const StepGraph& graph,
   FillLaunchFacts(source, facts);
 }
 
+// Finds the longest pieces of work of the whole recording: without steps, findings lead to them.
+void FindLongestWork(const Process& process, DeviceFacts* facts) {
+  std::map<uint32_t, Instance> kernels;  // by signature
+  for (const Track& track : process.tracks) {
+    if (!track.is_stream || track.device != facts->series.device()) continue;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) {
+      Instance* longest = nullptr;
+      if (work.kind == DeviceWorkKind::kCopy) longest = &facts->copies.longest;
+      if (work.kind == DeviceWorkKind::kKernel)
+        longest = &kernels[track.kernel.signature[work.row]];
+      if (longest == nullptr || work.span.length() <= longest->duration_ns) return;
+      longest->start_ns = work.span.start;
+      longest->duration_ns = work.span.length();
+      longest->device = track.device;
+      longest->stream = track.stream;
+    });
+  }
+  for (const auto& [signature, longest] : kernels) {
+    const auto found = process.signatures.find(signature);
+    if (found == process.signatures.end()) continue;
+    const std::string name = Demangle(process.String(found->second.name()).c_str());
+    Instance& known = IsCollective(name) ? facts->in_steps.longest_collective
+                                         : facts->in_steps.longest_launches[name];
+    if (longest.duration_ns > known.duration_ns) known = longest;
+  }
+}
+
 }  // namespace
 
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
@@ -222,6 +257,14 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   for (const results::DeviceStep& step : steps_of_busiest.device_steps()) {
     const bool is_one = step.device() == series.device() && step.window() == series.window();
     if (is_one && !step.warmup()) lengths.push_back(step.duration_ns());
+    const bool is_typical = is_one && series.window() != results::STEP_WINDOW_ALL &&
+                            step.number() == series.typical_number() &&
+                            step.start_ns() >= series.start_ns();
+    if (!is_typical || facts.typical_step.duration_ns != 0) continue;
+    facts.typical_step.start_ns = step.start_ns();
+    facts.typical_step.duration_ns = step.duration_ns();
+    facts.typical_step.step = step.number();
+    facts.typical_step.device = step.device();
   }
   // The last step ends with its own work: it is not a whole step.
   if (!lengths.empty()) lengths.pop_back();
@@ -240,6 +283,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   if (WorkOf(process) <= kMostWork) {
     FillIdleFacts(context, index, series, &facts.idle);
     context.ForgetDevices();
+    if (series.window() == results::STEP_WINDOW_ALL) FindLongestWork(process, &facts);
     if (const auto graph = StepGraph::Make(context, index, steps_of_busiest)) {
       FillCriticalPath(context, index, *graph, &facts.path);
       FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);

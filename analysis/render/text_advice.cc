@@ -132,6 +132,31 @@ std::string HeadOf(const results::Finding& finding, const results::Verdict* verd
   return head + "]";
 }
 
+const char* PlaceWords(results::PlaceKind kind) {
+  constexpr const char* kWords[] = {
+      "the place",        "the longest gap",  "the longest call",   "the longest copy",
+      "the longest wait", "the longest read", "the longest launch", "the longest collective",
+      "the longest run",  "the longest move", "a typical step",     "the longest step",
+      "the peak",         "the start"};
+  static_assert(std::size(kWords) == results::PlaceKind_ARRAYSIZE);
+  return kWords[kind];
+}
+
+// Returns "a typical step: 12.3 ms at 4.56 s, step 7". Empty: an evidence tells the moment.
+std::string PlaceText(const results::Finding& finding) {
+  if (!finding.has_place()) return "";
+  const results::Place& place = finding.place();
+  const std::string at = "at " + FormatDuration(place.start_ns());
+  const auto tells = [&](const std::string& line) { return line.find(at) != std::string::npos; };
+  if (std::any_of(finding.evidence().begin(), finding.evidence().end(), tells)) return "";
+  std::string words = std::string(PlaceWords(place.kind())) + ": ";
+  if (place.end_ns() > place.start_ns())
+    words += FormatDuration(place.end_ns() - place.start_ns()) + " ";
+  words += at;
+  if (place.has_step()) words += ", step " + std::to_string(place.step());
+  return words;
+}
+
 }  // namespace
 
 std::string VerdictText(const results::Verdict& verdict, const TextOptions& options) {
@@ -163,13 +188,13 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
   }
   int number = 0;
   for (const results::Finding& finding : findings) {
-    const std::string place = "  " + std::to_string(++number) + ". ";
+    const std::string lead = "  " + std::to_string(++number) + ". ";
     const bool is_folded = options.limit != 0;
     if (is_folded && number > kWholeFindings + kShortFindings) {
       const int rest = findings.size() - kWholeFindings - kShortFindings;
       return out + "  " + std::to_string(rest) + " more: gpuprof advise --all\n";
     }
-    out += WrapText(HeadOf(finding, verdict), place, "     ", options.width);
+    out += WrapText(HeadOf(finding, verdict), lead, "     ", options.width);
     // What only informs is short behind what could be won.
     const bool is_short =
         number > kWholeFindings || (number > 1 && finding.severity() == results::SEVERITY_INFO);
@@ -177,6 +202,8 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
     for (const std::string& line : finding.evidence()) {
       out += WrapText(line, "     - ", "       ", options.width);
     }
+    if (const std::string place = PlaceText(finding); !place.empty())
+      out += WrapText(place, "     see: ", "          ", options.width);
     for (const std::string& line : finding.fix()) {
       out += WrapText(line, "     try: ", "          ", options.width);
     }

@@ -9,6 +9,7 @@
 // follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
+// address:TEXT (waits until the address has it)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -35,7 +36,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, workers: 0 };
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, workers: 0, addresses: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -283,6 +284,10 @@ for (const step of steps) {
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();
   else if (kind === "said") await said();
+  else if (kind === "address") {
+    await page.waitForFunction((text) => location.hash.includes(text), name);
+    seen.addresses.push(await page.evaluate(() => location.hash));
+  }
   else if (kind === "read") seen.text[name] = await page.locator("body").innerText();
   else if (kind === "follow") {
     const before = page.url();

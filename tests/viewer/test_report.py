@@ -172,6 +172,26 @@ def test_key_figures_of_copies_calls_and_waits(tmp_path):
 
 
 @needs_page
+def test_a_finding_leads_to_its_place(tmp_path):
+    """A click on a finding, or on the longest of a row, shows the place in the timeline and selects the event."""
+    bundle = H200 / "images"
+    finding = next(each for each in stats("overview", bundle, cwd=tmp_path)["findings"] if each["place"])
+    place = finding["place"]
+    assert finding["id"] == "IN-001" and place["kind"] == "longest_wait"
+    call = max(stats("api", bundle, cwd=tmp_path)["calls"], key=lambda each: each["total_ns"])
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "follow:Show in timeline", "address:event=", "read:place",
+                 "text:api", f"follow:{call['max_ns'] / 1e3:,.1f}", "address:event=", "read:call")
+    assert_quiet(seen)
+    assert "DataLoader" in seen["text"]["place"].split("Selected")[-1]
+    assert call["name"] in seen["text"]["call"]
+    for address, begin, end in ((seen["addresses"][0], place["start_ns"], place["end_ns"]),
+                                (seen["addresses"][1], call["max_start_ns"], call["max_start_ns"] + call["max_ns"])):
+        assert f"sel={begin},{end}" in address
+        view = [int(time) for time in re.search(r"v=(\d+),(\d+)", address).groups()]
+        assert view[0] < begin < end < view[1] and view[1] - view[0] < 3 * (end - begin)
+
+
+@needs_page
 def test_memory_at_the_peak(tmp_path):
     """The bar and the figures of tensors are those of the heap's result."""
     bundle = H200 / "language_model"
@@ -183,6 +203,11 @@ def test_memory_at_the_peak(tmp_path):
     assert f"{tensor['reserved_peak_bytes'] / (1 << 30):.2f}\u202fGiB" in seen["text"]["memory"]
     largest = max((op for op in heap["tensor_ops"] if op["device"] == tensor["name"]), key=lambda op: op["peak_bytes"])
     assert largest["name"].removeprefix("aten::") in seen["text"]["memory"]
+    history = next(each for each in heap["tensor_histories"] if each["device"] == tensor["name"] and each["pid"] == tensor["pid"])
+    assert max(history["live_bytes"]) == tensor["peak_bytes"] and len(history["time_ns"]) <= 480
+    for at, live in enumerate(history["live_bytes"]):
+        assert sum(owner["live_bytes"][at] for owner in history["owners"]) == live
+    assert history["owners"][0]["name"].removeprefix("aten::") in seen["text"]["memory"]
 
 
 @needs_page

@@ -34,6 +34,32 @@ export function timelineHash(start_ns: number, end_ns: number): string {
   return `#timeline?v=${Math.round(start_ns)},${Math.round(end_ns)}`;
 }
 
+/** A place in the timeline, as results tell it. */
+export interface TimelinePlace {
+  readonly start_ns: number;
+  readonly end_ns: number;
+  readonly pid: number;
+  /** The thread, or the device: its row is shown, and the event selected. */
+  readonly tid?: number | null;
+  readonly device?: number | null;
+}
+
+/** A moment is shown with so much around it. */
+const AROUND_MOMENT_NS = 1e6;
+
+/** Returns the link to a place in the timeline: with what is around it, and selected. */
+export function placeHash(place: TimelinePlace): string {
+  const { start_ns, end_ns, pid } = place;
+  const length = end_ns - start_ns;
+  const margin = length > 0 ? length / 2 : AROUND_MOMENT_NS;
+  const view = timelineHash(Math.max(0, start_ns - margin), end_ns + margin);
+  if (length <= 0) return view;
+  const row =
+    place.tid != null ? `t${place.tid}` : place.device != null ? `d${place.device}` : null;
+  const range = `${view}&sel=${Math.round(start_ns)},${Math.round(end_ns)}`;
+  return row === null ? range : `${range}&on=${pid}.${row}`;
+}
+
 export const route = signal<Route>({ page: "overview", params: new URLSearchParams() });
 
 /** Changes parameters of the place without a new entry in the browser's history. */

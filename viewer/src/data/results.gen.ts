@@ -233,6 +233,7 @@ export interface Heap {
   mapped: MappedMemory[];
   mapping_stacks: MappingStack[];
   call_stacks: CallStacks | null;
+  tensor_histories: TensorHistory[];
 }
 
 export interface Locks {
@@ -413,6 +414,7 @@ export interface Lock {
   caller: Frame | null;
   call_stack: number;
   max_start_ns: number;
+  max_tid: number;
   holders: string[];
   holder_known_ns: number;
   host: string;
@@ -506,6 +508,7 @@ export interface Finding {
   fix: string[];
   confidence: Confidence | null;
   caveat: string;
+  place: Place | null;
 }
 
 export interface OverviewGpu {
@@ -714,6 +717,7 @@ export interface Copies {
   limit: "none" | "pcie" | "memory" | null;
   limit_ratio: number | null;
   host: string;
+  max_start_ns: number;
 }
 
 export interface MemoryUse {
@@ -852,6 +856,8 @@ export interface ApiCall {
   pid: number;
   tid: number | null;
   host: string;
+  max_start_ns: number;
+  max_tid: number;
 }
 
 export interface Sync {
@@ -870,6 +876,9 @@ export interface Sync {
   context: number | null;
   stream: number | null;
   host: string;
+  max_start_ns: number;
+  max_tid: number | null;
+  max_device: number | null;
 }
 
 export interface DeviceUse {
@@ -1302,6 +1311,16 @@ export interface MappingStack {
   host: string;
 }
 
+export interface TensorHistory {
+  pid: number;
+  device: string;
+  by: "none" | "operation" | "module";
+  time_ns: number[];
+  live_bytes: number[];
+  owners: TensorOwner[];
+  host: string;
+}
+
 export interface LockKind {
   name: string;
   contended: boolean;
@@ -1374,6 +1393,9 @@ export interface FileReads {
   pid: number | null;
   tid: number | null;
   host: string;
+  max_start_ns: number;
+  max_pid: number;
+  max_tid: number;
 }
 
 export interface FoldedStack {
@@ -1605,6 +1627,17 @@ export interface OverviewDevice {
   compute_capability: string;
 }
 
+export interface Place {
+  kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
+  pid: number;
+  host: string;
+  tid: number | null;
+  device: number | null;
+  start_ns: number;
+  end_ns: number;
+  step: number | null;
+}
+
 export interface WhatIf {
   subject: "none" | "compute" | "collectives" | "copies" | "host" | "input" | "compile" | "launches" | "sync" | "profiler";
   duration_ns: number;
@@ -1630,6 +1663,12 @@ export interface PathShare {
 export interface CudaDevice {
   pid: number;
   device: number;
+}
+
+export interface TensorOwner {
+  name: string;
+  is_others: boolean;
+  live_bytes: number[];
 }
 
 export interface DeadlockWait {

@@ -15,6 +15,7 @@ import {
   type Column,
   countColumn,
   idColumn,
+  longestColumn,
   msColumn,
   percentColumn,
   textColumn,
@@ -58,7 +59,12 @@ function columnsOf(rows: readonly ApiCall[], by: By): Column<ApiCall>[] {
     usColumn("mean", "mean, µs", (call) => call.mean_ns),
     usColumn("median", "median", (call) => call.median_ns),
     usColumn("min", "min", (call) => call.min_ns, { isHidden: true }),
-    usColumn("max", "max", (call) => call.max_ns),
+    longestColumn(
+      "max",
+      "max",
+      (call) => call.max_ns,
+      (call) => ({ start_ns: call.max_start_ns, pid: call.pid, tid: call.max_tid }),
+    ),
     countColumn("work", "began work", (call) => call.work_count, {
       tip: "Kernels, copies and sets that these calls began",
     }),

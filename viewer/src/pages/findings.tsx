@@ -4,9 +4,9 @@
 // Findings of advise: evidence, fix, caveat, gain, confidence, and links to the place.
 
 import type { ComponentChildren } from "preact";
-import { hashOf, timelineHash } from "../app/state";
+import { hashOf, placeHash } from "../app/state";
 import { duration, percent, SPACE } from "../base/format";
-import type { Finding, Overview } from "../data/results";
+import type { Finding, Place } from "../data/results";
 
 const OPEN = 3;
 
@@ -60,35 +60,40 @@ function withCode(text: string): ComponentChildren[] {
     .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }
 
-/** Returns the moment that an evidence names ("at 17.0 ms"), in nanoseconds; null: none. */
-export function momentOf(evidence: readonly string[]): number | null {
-  for (const sentence of evidence) {
-    const match = /\bat (\d[\d.,]*) (us|µs|ms|s)\b/.exec(sentence);
-    if (match === null) continue;
-    const scale = match[2] === "s" ? 1e9 : match[2] === "ms" ? 1e6 : 1e3;
-    return Number((match[1] ?? "").replaceAll(",", "")) * scale;
-  }
-  return null;
+/** What is at a place, for people. */
+const PLACE_WORDS: Readonly<Record<Place["kind"], string>> = {
+  none: "",
+  longest_gap: "the longest gap",
+  longest_call: "the longest call",
+  longest_copy: "the longest copy",
+  longest_wait: "the longest wait",
+  longest_read: "the longest read",
+  longest_kernel: "the longest launch",
+  longest_collective: "the longest collective",
+  longest_run: "the longest run",
+  longest_move: "the longest move",
+  typical_step: "a typical step",
+  longest_step: "the longest step",
+  memory_peak: "the peak",
+  start: "the start",
+};
+
+/** Tells what a link to a place shows: "the longest gap, 1.38 ms, in step 7". */
+export function placeWords(place: Place): string {
+  const length = place.end_ns - place.start_ns;
+  const isStep = place.kind === "typical_step" || place.kind === "longest_step";
+  return [
+    PLACE_WORDS[place.kind],
+    length > 0 ? duration(length) : "",
+    place.step === null ? "" : `${isStep ? "" : "in "}step ${place.step}`,
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
 }
 
-/** Returns the window of the timeline that shows a finding: its moment, or the worst step. */
-function placeOf(finding: Finding, overview: Overview): string | null {
-  const step = overview.steps?.median_ns ?? 0;
-  const moment = momentOf(finding.evidence);
-  const worst = overview.step_points.reduce(
-    (best, each) => (best === null || each.duration_ns > best.duration_ns ? each : best),
-    null as { start_ns: number; duration_ns: number } | null,
-  );
-  if (moment !== null) {
-    const around = Math.max(step / 20, 1e6);
-    return timelineHash(Math.max(0, moment - around), moment + around);
-  }
-  return worst === null ? null : timelineHash(worst.start_ns, worst.start_ns + worst.duration_ns);
-}
-
-function One(props: { finding: Finding; number: number; overview: Overview }) {
-  const { finding, overview } = props;
-  const place = placeOf(finding, overview);
+function One(props: { finding: Finding; number: number }) {
+  const { finding } = props;
+  const { place } = finding;
   const gain = finding.recoverable_per_step_ns;
   return (
     <li class="finding">
@@ -109,7 +114,12 @@ function One(props: { finding: Finding; number: number; overview: Overview }) {
           </p>
         )}
         <div class="links">
-          {place !== null && <a href={place}>Show in timeline</a>}
+          {place !== null && (
+            <span>
+              <a href={placeHash(place)}>Show in timeline</a>{" "}
+              <span class="quiet">{placeWords(place)}</span>
+            </span>
+          )}
           {(PLACES[finding.id.slice(0, 2)] ?? []).map(([words, page]) => (
             <a key={page} href={hashOf(page)}>
               {words}
@@ -134,20 +144,15 @@ function One(props: { finding: Finding; number: number; overview: Overview }) {
   );
 }
 
-export function Findings(props: { findings: readonly Finding[]; overview: Overview }) {
-  const { findings, overview } = props;
+export function Findings(props: { findings: readonly Finding[] }) {
+  const { findings } = props;
   if (findings.length === 0) {
     return <p class="quiet">No rule of advice has something to say about this recording.</p>;
   }
   const list = (some: readonly Finding[], from: number) => (
     <ol class="findings">
       {some.map((finding, index) => (
-        <One
-          key={`${finding.id} ${finding.name}`}
-          finding={finding}
-          number={from + index}
-          overview={overview}
-        />
+        <One key={`${finding.id} ${finding.name}`} finding={finding} number={from + index} />
       ))}
     </ol>
   );

@@ -4,7 +4,7 @@
 // Waits for locks and conditions, and who waited for whom.
 
 import { useMemo, useState } from "preact/hooks";
-import { timelineHash } from "../app/state";
+import { placeHash, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { count, duration, plural } from "../base/format";
 import type { Lock, LockEdge, Locks as LocksResult } from "../data/results";
@@ -70,7 +70,14 @@ function Detail({ lock, result }: { lock: Lock; result: LocksResult }) {
         </small>
       </h2>
       <p class="links">
-        <a href={timelineHash(lock.max_start_ns, lock.max_start_ns + lock.max_ns)}>
+        <a
+          href={placeHash({
+            start_ns: lock.max_start_ns,
+            end_ns: lock.max_start_ns + lock.max_ns,
+            pid: lock.pid,
+            tid: lock.max_tid,
+          })}
+        >
           The longest wait in the timeline, {duration(lock.max_ns)}
         </a>
       </p>

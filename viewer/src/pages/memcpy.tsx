@@ -16,6 +16,7 @@ import {
   countColumn,
   fixedColumn,
   idColumn,
+  longestColumn,
   mibColumn,
   msColumn,
   percentColumn,
@@ -100,7 +101,12 @@ function columnsOf(rows: readonly Copies[], by: By): Column<Copies>[] {
     barColumn("bar", "of the largest", rows, (row) => row.total_ns, { color: lookOf }),
     usColumn("mean", "mean, µs", (row) => row.mean_ns),
     usColumn("min", "min", (row) => row.min_ns, { isHidden: isNarrow }),
-    usColumn("max", "max", (row) => row.max_ns),
+    longestColumn(
+      "max",
+      "max",
+      (row) => row.max_ns,
+      (row) => ({ start_ns: row.max_start_ns, pid: row.pid, device: row.device }),
+    ),
     fixedColumn("speed", "GB/s", (row) => row.gb_per_s, 2),
     fixedColumn("limit", "limit, GB/s", (row) => row.limit_gb_per_s, 1, {
       tip: "The fastest that the way can be",

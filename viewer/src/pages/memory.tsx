@@ -22,6 +22,7 @@ import {
 } from "../parts/columns";
 import { type Figure, Figures } from "../parts/figures";
 import { MemoryChart } from "../parts/memory_chart";
+import { layersOf, OwnersChart } from "../parts/owners_chart";
 import { Segments } from "../parts/segments";
 import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
@@ -231,7 +232,16 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
     tensor !== undefined && row.pid === tensor.pid && row.device === tensor.name;
   const points = useMemo(() => heap.tensor_timeline.filter(isOf), [heap, tensor]);
   const ops = useMemo(() => heap.tensor_ops.filter(isOf), [heap, tensor]);
+  const history = useMemo(
+    () => heap.tensor_histories.find((each) => isOf(each) && each.owners.length > 0),
+    [heap, tensor],
+  );
   const columns = useMemo(() => tensorColumns(ops), [ops]);
+  const parts = useMemo(() => {
+    const layers = history?.by === "operation" ? layersOf(history) : [];
+    const looks = new Map(layers.map((layer) => [layer.name, layer.look]));
+    return peakParts(ops).map((part) => ({ ...part, look: looks.get(part.name) ?? part.look }));
+  }, [ops, history]);
   if (tensor === undefined) return null;
   const reserved = tensor.reserved_peak_bytes;
   return (
@@ -262,18 +272,28 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
       )}
       <Figures figures={tensorFigures(tensor, capacityOf(tensor, props.memory))} />
       <div style={{ marginTop: "12px" }}>
-        <MemoryChart
-          name={`Tensors on ${tensor.name}`}
-          points={points}
-          peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
-          end_ns={end_ns}
-          reserved_bytes={reserved}
-        />
+        {history === undefined ? (
+          <MemoryChart
+            name={`Tensors on ${tensor.name}`}
+            points={points}
+            peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
+            end_ns={end_ns}
+            reserved_bytes={reserved}
+          />
+        ) : (
+          <OwnersChart
+            name={`Tensors on ${tensor.name}`}
+            history={history}
+            peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
+            end_ns={end_ns}
+            reserved_bytes={reserved}
+          />
+        )}
       </div>
       <h2 style={{ marginTop: "12px" }}>
         At the peak<small>{bytes(tensor.peak_bytes)} by the operation that allocated it</small>
       </h2>
-      <WallBar parts={peakParts(ops)} whole={tensor.peak_bytes} rest="No operation" write={bytes} />
+      <WallBar parts={parts} whole={tensor.peak_bytes} rest="No operation" write={bytes} />
       <Table
         rows={ops}
         columns={columns}

@@ -247,7 +247,7 @@ function Ready({ overview }: { overview: OverviewResult }) {
             <h2>
               Findings<small>by the time that the fix would win back</small>
             </h2>
-            <Findings findings={overview.findings} overview={overview} />
+            <Findings findings={overview.findings} />
           </div>
           <div>
             <TopOps overview={overview} />

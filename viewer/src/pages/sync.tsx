@@ -15,6 +15,7 @@ import {
   type Column,
   countColumn,
   idColumn,
+  longestColumn,
   msColumn,
   percentColumn,
   textColumn,
@@ -75,7 +76,17 @@ function columnsOf(rows: readonly SyncRow[], by: By): Column<SyncRow>[] {
     barColumn("bar", "of the longest", rows, (row) => row.total_ns, { color: lookOf }),
     usColumn("mean", "mean, µs", (row) => row.mean_ns),
     usColumn("median", "median", (row) => row.median_ns),
-    usColumn("max", "max", (row) => row.max_ns),
+    longestColumn(
+      "max",
+      "max",
+      (row) => row.max_ns,
+      (row) => ({
+        start_ns: row.max_start_ns,
+        pid: row.pid,
+        tid: row.max_tid,
+        device: row.max_device,
+      }),
+    ),
     countColumn("short", "nothing left", (row) => row.short_count, {
       tip: "Shorter than 10 µs: nothing was left to wait for",
     }),

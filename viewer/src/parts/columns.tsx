@@ -4,6 +4,7 @@
 // Columns of tables. A column has one unit, which stands in its header, and fixed decimals.
 
 import type { ComponentChildren } from "preact";
+import { placeHash, type TimelinePlace } from "../app/state";
 import { bytes, count, fixed, NOT_MEASURED, percent } from "../base/format";
 import type { Value } from "./table_data";
 
@@ -105,6 +106,28 @@ export function usColumn<Row>(
   extra: Extra<Row> = {},
 ): Column<Row> {
   return fixedColumn(id, header, (row) => scaled(value(row), 1e3), 1, extra);
+}
+
+/** Returns a column of the longest event of each row, in microseconds: it leads to the timeline. */
+export function longestColumn<Row>(
+  id: string,
+  header: string,
+  value: (row: Row) => number,
+  place: (row: Row) => Omit<TimelinePlace, "end_ns">,
+  extra: Extra<Row> = {},
+): Column<Row> {
+  const href = (row: Row) => {
+    const at = place(row);
+    return placeHash({ ...at, end_ns: at.start_ns + value(row) });
+  };
+  return usColumn(id, header, value, {
+    cell: (row) => (
+      <a href={href(row)} title="Show in timeline">
+        {fixed(value(row) / 1e3, 1)}
+      </a>
+    ),
+    ...extra,
+  });
 }
 
 /** Returns a column of sizes in MiB. `value`: bytes. */

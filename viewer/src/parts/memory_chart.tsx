@@ -23,7 +23,7 @@ export interface MemoryChartProps {
 }
 
 /** Draws what the allocator held at most, as a dashed line above what was used. */
-function reservedLine(reserved: number, unit: number): uPlot.Plugin {
+export function reservedLine(reserved: number, unit: number): uPlot.Plugin {
   const draw = (plot: uPlot) => {
     const { ctx, bbox } = plot;
     const y = plot.valToPos(reserved / unit, "y", true);
@@ -43,11 +43,16 @@ function reservedLine(reserved: number, unit: number): uPlot.Plugin {
   return { hooks: { draw } };
 }
 
-function peakMark(props: MemoryChartProps, unit: number, timeUnit: number): uPlot.Plugin {
+/** Marks the highest value. */
+export function peakMark(
+  peak: MemoryChartProps["peak"],
+  unit: number,
+  timeUnit: number,
+): uPlot.Plugin {
   const draw = (plot: uPlot) => {
     const { ctx, bbox } = plot;
-    const x = plot.valToPos(props.peak.time_ns / timeUnit, "x", true);
-    const y = plot.valToPos(props.peak.bytes / unit, "y", true);
+    const x = plot.valToPos(peak.time_ns / timeUnit, "x", true);
+    const y = plot.valToPos(peak.bytes / unit, "y", true);
     ctx.save();
     ctx.strokeStyle = color("text");
     ctx.lineWidth = devicePixelRatio;
@@ -58,7 +63,7 @@ function peakMark(props: MemoryChartProps, unit: number, timeUnit: number): uPlo
     ctx.restore();
     const isLeft = x < bbox.left + bbox.width / 2;
     const shift = (isLeft ? 6 : -6) * devicePixelRatio;
-    writeLabel(plot, `peak ${bytes(props.peak.bytes)}`, x + shift, y, isLeft ? "left" : "right");
+    writeLabel(plot, `peak ${bytes(peak.bytes)}`, x + shift, y, isLeft ? "left" : "right");
   };
   return { hooks: { draw } };
 }
@@ -115,7 +120,7 @@ export function MemoryChart(props: MemoryChartProps) {
       ],
       plugins: [
         ...(reserved > 0 ? [reservedLine(reserved, unit)] : []),
-        peakMark(props, unit, timeUnit),
+        peakMark(peak, unit, timeUnit),
       ],
     } as Omit<uPlot.Options, "width" | "height">;
   }, [data, peak.bytes, peak.time_ns, reserved]);

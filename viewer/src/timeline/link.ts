@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Deep links: "#timeline?v=FROM,TO&sel=FROM,TO&event=TRACK.ROW&q=TEXT", times in nanoseconds of the
-// trace, TEXT to find. A link is anybody's text: what does not fit is left out, never guessed.
+// trace, TEXT to find. Results name events by their times: "on=PID.tTID" or "on=PID.dDEVICE" selects
+// the event of this thread or device that fills the selection. A link is anybody's text: what does not fit is left out, never guessed.
 
 import { clamp, type Window } from "./view";
 
@@ -11,11 +12,19 @@ export interface Link {
   readonly selection?: Window;
   readonly event?: { readonly track: number; readonly row: number };
   readonly find?: string;
+  readonly on?: Owner;
+}
+
+/** A thread or a device of a process. */
+export interface Owner {
+  readonly pid: number;
+  readonly kind: "thread" | "device";
+  readonly id: number;
 }
 
 /** Characters of a search that an address keeps: an address of a megabyte is of no use. */
 const MOST_FIND = 200;
-const KEYS = ["v", "sel", "event", "q"] as const;
+const KEYS = ["v", "sel", "event", "q", "on"] as const;
 
 const PAGE = "timeline";
 
@@ -36,6 +45,13 @@ function pair(text: string | null, whole: Window): Window | undefined {
   return clamp({ start: from, end: to }, whole);
 }
 
+function owner(text: string | null): Owner | undefined {
+  const found = /^(\d{1,10})\.([td])(\d{1,10})$/.exec(text ?? "");
+  if (found === null) return undefined;
+  const kind = found[2] === "t" ? "thread" : "device";
+  return { pid: Number(found[1]), kind, id: Number(found[3]) };
+}
+
 /** Reads the part of an address behind the "#". */
 export function readLink(hash: string, whole: Window, tracks: readonly { rows: number }[]): Link {
   if (!isOurs(hash)) return {};
@@ -49,11 +65,13 @@ export function readLink(hash: string, whole: Window, tracks: readonly { rows: n
   const row = event === null ? -1 : Number(event[2]);
   const info = tracks[track];
   const find = query.get("q") ?? "";
+  const on = owner(query.get("on"));
   return {
     ...(view === undefined ? {} : { view }),
     ...(selection === undefined ? {} : { selection }),
     ...(info !== undefined && row >= 0 && row < info.rows ? { event: { track, row } } : {}),
     ...(find.trim() === "" ? {} : { find: find.slice(0, MOST_FIND) }),
+    ...(on === undefined ? {} : { on }),
   };
 }
 

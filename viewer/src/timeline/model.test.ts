@@ -267,6 +267,32 @@ describe("model", () => {
     model.close();
   });
 
+  it("selects the event that fills a range of a thread or device", async () => {
+    const event = await trace.event(kindOf("stream"), 4);
+    const info = trace.info.tracks[kindOf("stream")];
+    const pid = trace.info.processes[info?.process ?? 0]?.pid ?? 0;
+    const end = event.start_ns + event.duration_ns;
+    const range = `sel=${event.start_ns},${end}`;
+    const on = `on=${pid}.d${info?.device}`;
+    const model = new Model(
+      trace,
+      `#timeline?v=${event.start_ns - 500},${end + 500}&${range}&${on}`,
+    );
+    model.resize(1400, 700);
+    await pause();
+    expect(model.picked.value?.track).toBe(event.track);
+    expect(model.picked.value?.row).toBe(4);
+    expect(model.selection.value).toEqual({ start: event.start_ns, end });
+    // No event fills this range.
+    const other = new Model(trace, `#timeline?sel=${event.start_ns - 1},${end}&${on}`);
+    other.resize(1400, 700);
+    await pause();
+    expect(other.picked.value).toBeNull();
+    expect(other.selection.value).not.toBeNull();
+    model.close();
+    other.close();
+  });
+
   it("undoes a zoom and a jump", () => {
     let now = 0;
     const model = new Model(trace, "", () => now);

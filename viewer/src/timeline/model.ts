@@ -23,7 +23,7 @@ import {
   TOP,
   visible,
 } from "./layout";
-import { type Link, readLink, writeLink } from "./link";
+import { type Link, type Owner, readLink, writeLink } from "./link";
 import { askMini, type Mini } from "./minimap";
 import { Store } from "./store";
 import { duration, position } from "./units";
@@ -287,6 +287,39 @@ export class Model implements Sight {
     }
   }
 
+  /** Selects the event of a thread or device that begins and ends with a range, if there is one. */
+  private async pickFilling(on: Owner, range: Window): Promise<void> {
+    const turn = ++this.picking;
+    const { processes, tracks } = this.trace.info;
+    const ids = tracks
+      .filter((track) => {
+        const isOf = on.kind === "thread" ? track.tid === on.id : track.device === on.id;
+        return isOf && !isCounter(track.kind) && processes[track.process]?.pid === on.pid;
+      })
+      .map((track) => track.id);
+    if (ids.length === 0) return;
+    try {
+      // What is much shorter may stay folded.
+      const scale = (range.end - range.start) / 64;
+      const { spans } = await this.trace.spans(ids, range.start, range.end, scale);
+      if (turn !== this.picking) return;
+      for (const each of spans) {
+        const at = each.row.findIndex(
+          (_row, i) =>
+            each.count[i] === 1 && each.start_ns[i] === range.start && each.end_ns[i] === range.end,
+        );
+        if (at < 0) continue;
+        await this.pick(each.track, each.row[at] ?? 0, "rows");
+        return;
+      }
+      const first = ids[0];
+      if (first !== undefined) this.showTrack(first);
+      this.dirty("all");
+    } catch (reason) {
+      if (turn === this.picking) this.failed(reason);
+    }
+  }
+
   unpick(): void {
     this.picking++;
     this.picked.value = null;
@@ -476,6 +509,8 @@ export class Model implements Sight {
       if (link.view === undefined) this.show(around(link.selection, 0.5, this.whole), true);
     }
     if (link.find !== undefined) void this.find(link.find);
+    if (link.on !== undefined && link.selection !== undefined && link.event === undefined)
+      void this.pickFilling(link.on, link.selection);
     if (link.event !== undefined) {
       // A link that says what to see is followed to the letter.
       const seek = link.view === undefined ? "all" : "rows";

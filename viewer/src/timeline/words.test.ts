@@ -109,6 +109,18 @@ describe("deep links", () => {
     expect(writeLink({}, whole, "#kernels?q=gemm")).toBe("#timeline");
   });
 
+  it("name an event by its times and its thread or device", () => {
+    const read = (text: string) => readLink(text, whole, tracks);
+    expect(read("#timeline?on=12.t7")).toEqual({ on: { pid: 12, kind: "thread", id: 7 } });
+    expect(read("#timeline?on=12.d0")).toEqual({ on: { pid: 12, kind: "device", id: 0 } });
+    for (const text of ["12", "12.x7", "-1.t7", "12.t", "1.t2.t3"])
+      expect(read(`#timeline?on=${text}`)).toEqual({});
+    // What was selected is then named by its row.
+    expect(writeLink({ event: { track: 0, row: 1 } }, whole, "#timeline?on=12.t7")).toBe(
+      "#timeline?event=0.1",
+    );
+  });
+
   it("leave out what does not fit", () => {
     const read = (text: string) => readLink(text, whole, tracks);
     expect(read("#kernels?v=1,2000")).toEqual({});

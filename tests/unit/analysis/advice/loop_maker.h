@@ -184,8 +184,19 @@ Trace FiveSteps(const Body& body) {
   return loop.Build();
 }
 
+// Runs the rules. Every finding leads to a place that the trace has.
 inline results::Advice Advise(const Trace& trace, const PassOptions& options = {}) {
-  return RunPass<results::Advice>("advise", trace, options);
+  auto advice = RunPass<results::Advice>("advise", trace, options);
+  for (const results::Finding& finding : advice.findings()) {
+    if (!finding.has_place()) continue;
+    const results::Place& place = finding.place();
+    EXPECT_NE(place.kind(), results::PLACE_KIND_NONE) << finding.id();
+    EXPECT_NE(place.pid(), 0) << finding.id();
+    EXPECT_LE(place.start_ns(), place.end_ns()) << finding.id();
+    EXPECT_GE(place.start_ns(), advice.meta().window_start_ns()) << finding.id();
+    EXPECT_LE(place.end_ns(), advice.meta().window_end_ns()) << finding.id();
+  }
+  return advice;
 }
 
 inline std::vector<std::string> Ids(const results::Advice& advice) {
