@@ -309,8 +309,6 @@ struct OutlineRequest {
   std::vector<OutlineTable> tables;
   uint8_t ClassOf(uint32_t kind, uint32_t key) const;
 };
-// Columns of an outline, at least.
-inline constexpr uint32_t kOutlineColumns = 131'072;
 // Makes outlines of a bundle's tracks: sums by name and columns of time, for a timeline that cannot
 // look at all rows. Make may run on several threads at once, and takes two cores for some seconds
 // if a track has 100 million rows.

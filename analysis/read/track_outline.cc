@@ -37,6 +37,12 @@ constexpr uint64_t kMostTimes = 6;
 // Most rows of the blocks of a batch.
 constexpr uint64_t kMostBatchRows = 1u << 23;
 
+// Columns take memory in the page. Where they are too wide, the page decodes what it shows.
+uint32_t ColumnsFor(uint64_t rows) {
+  constexpr uint64_t kRowsPerColumn = 128, kLeast = 4096, kMost = 131'072;
+  return static_cast<uint32_t>(std::clamp(rows / kRowsPerColumn, kLeast, kMost));
+}
+
 struct Piece {
   PlannedBlock block;
   uint64_t first_row = 0;
@@ -240,7 +246,7 @@ Error OutlineMaker::Make(const std::vector<std::pair<ChunkKind, std::vector<Plan
   if (rows_ > UINT32_MAX) return Unreadable("the track has too many rows for one outline");
   decoded_.resize(pieces_.size());
   const std::vector<Stretch> stretches = PlanStretches(pieces_);
-  OutlineBuilder builder(first_ns, last_ns, kOutlineColumns);
+  OutlineBuilder builder(first_ns, last_ns, ColumnsFor(rows_));
   Spans spans;
   for (size_t first = 0; first < stretches.size(); first += kBatch) {
     const size_t until = std::min(first + kBatch, stretches.size());
