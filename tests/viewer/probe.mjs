@@ -148,6 +148,8 @@ async function inspect(key) {
 }
 
 async function csv(name) {
+  // Chromium lets a page save ten files, until it is loaded again.
+  if (Object.keys(seen.csv).length % 8 === 7) await page.reload();
   await go(name);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
