@@ -22,7 +22,9 @@ def main():
         step = stats("steps", BUNDLE, cwd=place)["steps"][3]
         window = f"{step['start_ns']},{step['start_ns'] + step['duration_ns']}"
         page = write_report(BUNDLE, pathlib.Path(place))
-        assert_quiet(probe(page, folder, "shot:overview", f"shot:timeline?v={window}", "shot:kernels"))
+        timeline = f"timeline?v={window}"
+        # The ink of a canvas stays when all values are there.
+        assert_quiet(probe(page, folder, "shot:overview", f"ink:{timeline}", f"shot:{timeline}", "shot:kernels"))
     for picture in folder.glob("timeline_*.png"):
         picture.replace(folder / "timeline.png")
 
