@@ -11,19 +11,45 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "launcher/temporary_folder.h"
 
 namespace gpuprof::launcher {
 namespace {
 
-// A name PASS or PASS:KEY.
+// Most results of ranges that are kept. Each holds a descriptor.
+constexpr int kMostRanges = 64;
+
+// A name PASS or PASS:KEY, with @FROM,TO if only what begins in a range counts.
 struct Wanted {
-  explicit Wanted(const std::string& name)
-      : pass(name.substr(0, name.find(':'))),
-        by(name.size() > pass.size() ? name.substr(pass.size() + 1) : "") {}
+  explicit Wanted(const std::string& name) {
+    const size_t at = name.find('@');
+    const std::string whole = name.substr(0, at);
+    pass = whole.substr(0, whole.find(':'));
+    has_key = whole.size() > pass.size();
+    if (has_key) by = whole.substr(pass.size() + 1);
+    if (at != std::string::npos) is_wrong = !ReadRange(name.substr(at + 1));
+  }
+
+  bool ReadRange(std::string_view text) {
+    int64_t from = 0, to = 0;
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, from);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',') return false;
+    const auto second = std::from_chars(first.ptr + 1, end, to);
+    if (second.ec != std::errc() || second.ptr != end || from >= to) return false;
+    window = {from, to};
+    return true;
+  }
+
   std::string pass, by;
+  bool has_key = false, is_wrong = false;
+  std::optional<std::pair<int64_t, int64_t>> window;
 };
 
 // Takes the pieces of a result.
@@ -75,7 +101,8 @@ std::string CheckResultName(const std::string& name) {
                                  [&](const auto& each) { return each.name == wanted.pass; });
   if (pass == passes.end())
     return "There is no pass of this name; 'gpuprof help stats' lists them.";
-  if (name == wanted.pass) return "";
+  if (wanted.is_wrong) return "A range is @FROM,TO in nanoseconds of the bundle's time.";
+  if (!wanted.has_key) return "";
   if (std::find(pass->keys.begin(), pass->keys.end(), wanted.by) != pass->keys.end()) return "";
   return "The pass has no key of this name; 'gpuprof help stats' lists them.";
 }
@@ -84,6 +111,7 @@ PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
   const Wanted wanted(name);
   analysis::PassOptions options;
   options.by = wanted.by;
+  options.window = wanted.window;
   PageAnswer answer;
   analysis::OpenOptions open;
   open.headers_only = true;
@@ -122,11 +150,33 @@ PageResults::~PageResults() {
 std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
   std::unique_lock lock(mutex_);
   if (kept_.emplace(name, nullptr).second) {
+    ForgetRanges();
     wanted_.push_back(name);
     changed_.notify_all();
   }
-  changed_.wait(lock, [&] { return is_stopping_ || kept_[name] != nullptr; });
-  return kept_[name];
+  std::shared_ptr<const PageAnswer> answer;
+  changed_.wait(lock, [&] {
+    const auto found = kept_.find(name);
+    if (found == kept_.end()) {
+      // Another range was asked for meanwhile, and this one was forgotten.
+      kept_.emplace(name, nullptr);
+      wanted_.push_back(name);
+      changed_.notify_all();
+    } else {
+      answer = found->second;
+    }
+    return is_stopping_ || answer != nullptr;
+  });
+  return answer;
+}
+
+// Forgets results of ranges if there are too many. The files go when nobody reads them any more.
+void PageResults::ForgetRanges() {
+  const auto is_of_range = [](const auto& each) {
+    return each.second != nullptr && each.first.find('@') != std::string::npos;
+  };
+  if (std::count_if(kept_.begin(), kept_.end(), is_of_range) > kMostRanges)
+    std::erase_if(kept_, is_of_range);
 }
 
 bool PageResults::Stop() {

@@ -30,7 +30,8 @@ struct PageAnswer {
   std::string fault;
 };
 
-// Returns what is wrong with a name PASS or PASS:KEY, in a sentence, or "".
+// Returns what is wrong with the name of a result, in a sentence, or "". Names are PASS and
+// PASS:KEY, with @FROM,TO behind for what begins in a range of nanoseconds.
 std::string CheckResultName(const std::string& name);
 
 // Computes a result of this name, which CheckResultName found right. Opens the input with the
@@ -55,6 +56,7 @@ class PageResults {
 
  private:
   void Run();
+  void ForgetRanges();
 
   const Compute compute_;
   std::mutex mutex_;

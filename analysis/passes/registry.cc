@@ -387,14 +387,18 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   return tables;
 }
 
+// Sums are of the whole recording.
+static bool IsOfAll(const PassOptions& options) {
+  return options.pid == 0 && !options.window && !options.steps && options.devices.empty() &&
+         options.under_range.empty();
+}
+
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {
-  const bool is_whole = options.pid == 0 && !options.window && !options.steps &&
-                        options.devices.empty() && options.under_range.empty();
-  return is_whole && (pass == "overview" || pass == "advise") ? kMostWorkRows : 0;
+  return IsOfAll(options) && (pass == "overview" || pass == "advise") ? kMostWorkRows : 0;
 }
 
 uint64_t PageSumsAbove(std::string_view pass, const PassOptions& options) {
-  const bool is_of_rows = options.by == "op";
+  const bool is_of_rows = options.by == "op" || !IsOfAll(options);
   return pass == "kernels" && !is_of_rows ? kMostWorkRows : SumsAbove(pass, options);
 }
 

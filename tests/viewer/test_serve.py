@@ -72,6 +72,24 @@ def test_results_are_those_of_stats_byte_by_byte(tmp_path, source):
         assert server.get("results/overview")[2] == gpuprof("stats", "overview", source, "--json", cwd=tmp_path).stdout
 
 
+def test_results_of_a_range_are_those_of_stats(served, tmp_path):
+    step = stats("steps", IMAGES, cwd=tmp_path)["steps"][2]
+    start, end = step["start_ns"], step["start_ns"] + step["duration_ns"]
+    for name in ("idle", "streams", "memcpy:size", "stacks", "overview"):
+        key, _, by = name.partition(":")
+        options = ["--window", f"{start}ns-{end}ns", *(("--by", by) if by else ())]
+        expected = gpuprof("stats", key, IMAGES, "--json", *options, cwd=tmp_path)
+        assert expected.returncode == 0, expected.stderr
+        assert served.get(f"results/{name}@{start},{end}")[2] == expected.stdout, name
+        assert served.get(f"results/{name}")[2] != expected.stdout, name
+    for wrong in ("idle@", "idle@5", "idle@5,", "idle@5,5", "idle@9,5", "idle@a,b", "idle@1,2,3", "idle@1,99999999999999999999"):
+        assert served.get(f"results/{wrong}")[0] == 404, wrong
+    # Results of many ranges do not pile up.
+    for i in range(150):
+        assert served.get(f"results/memcpy@{start},{end + i + 1}")[0] == 200
+    assert len(os.listdir(f"/proc/{served.process.pid}/fd")) < 110
+
+
 def test_a_pass_that_fails_says_why(tmp_path):
     """The input is gone before the pass asks for it."""
     bundle = tmp_path / "gone.gpt"

@@ -306,7 +306,7 @@ def test_a_signal_in_an_import_leaves_nothing(tmp_path):
 def test_an_import_that_fails_says_why(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
-    (folder / "bad.xplane.pb").write_bytes(os.urandom(5000))
+    (folder / "bad.xplane.pb").write_bytes(b"\xff" * 5000)
     with Served(folder, cwd=tmp_path) as server:
         number = id_of(server, "bad.xplane.pb")
         status, headers, body = server.get(f"c/{number}/results/overview")

@@ -19,6 +19,7 @@ import { Broken, Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
 import type { RangeAnswer, RangeRow, Trace, TrackKind } from "../trace/api";
 import { scope, useTrace } from "./open_trace";
+import type { Range } from "./state";
 
 export interface NarrowedProps {
   readonly source: Source;
@@ -103,6 +104,17 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
           height="calc(100vh - 170px)"
         />
       )}
+    </div>
+  );
+}
+
+/** Says that a page shows what the server found in the scope. */
+export function OfTheRange({ range }: { readonly range: Range }) {
+  return (
+    <div class="page" style={{ paddingBottom: 0 }}>
+      <Remark>
+        This page is of what began in a range of {duration(range.end_ns - range.start_ns)}.
+      </Remark>
     </div>
   );
 }

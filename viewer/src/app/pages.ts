@@ -51,6 +51,8 @@ export interface Page {
   readonly followsHash?: boolean;
   /** The rows that the page shows of a range; absent: the page is of the whole run. */
   readonly narrows?: { readonly kind: TrackKind; readonly noun: readonly [string, string] };
+  /** The page is of the whole run, whatever the range. */
+  readonly isWhole?: true;
   /** A few letters for the rail; null: what the page is about was not recorded. */
   readonly badge?: () => Promise<string | null>;
 }
@@ -102,7 +104,14 @@ function countedOrNone(result: Result & { count: number }, recordedBy: string): 
 
 const PAGES: readonly Page[] = [
   { id: "overview", title: "Overview", group: "", component: Overview },
-  { id: "timeline", title: "Timeline", group: "", component: TimelinePage, followsHash: true },
+  {
+    id: "timeline",
+    isWhole: true,
+    title: "Timeline",
+    group: "",
+    component: TimelinePage,
+    followsHash: true,
+  },
   {
     id: "steps",
     title: "Steps",
@@ -214,16 +223,23 @@ const PAGES: readonly Page[] = [
   },
   {
     id: "processes",
+    isWhole: true,
     title: "Processes",
     group: "Host",
     component: Processes,
     badge: () => fromOverview((overview) => counted(overview.processes.length)),
   },
-  { id: "health", title: "Capture health", group: "Recording", component: Health },
+  { id: "health", isWhole: true, title: "Capture health", group: "Recording", component: Health },
 ];
 
-const DIFF: Page = { id: "diff", title: "Compare", group: "", component: Diff };
-const CAPTURES: Page = { id: "captures", title: "Captures", group: "", component: Captures };
+const DIFF: Page = { id: "diff", isWhole: true, title: "Compare", group: "", component: Diff };
+const CAPTURES: Page = {
+  id: "captures",
+  isWhole: true,
+  title: "Captures",
+  group: "",
+  component: Captures,
+};
 
 /** Returns the pages of a source: of a recording, of a comparison, or the list of captures. */
 export function pagesOf({ captures, passes }: Manifest): readonly Page[] {

@@ -10,11 +10,11 @@ import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Remark } from "../parts/states";
-import { Narrowed, OfTheWholeRun } from "./narrowed";
+import { Narrowed, OfTheRange, OfTheWholeRun } from "./narrowed";
 import { scope } from "./open_trace";
 import { type Page, pagesOf } from "./pages";
 import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
-import { useResult } from "./use_result";
+import { PageRange, useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
 
@@ -123,6 +123,14 @@ function Shown({ page, source }: { page: Page; source: Source }) {
   const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
   if (scope.value !== null && page.narrows !== undefined)
     return <Narrowed source={source} title={page.title} {...page.narrows} key={key} />;
+  if (scope.value !== null && source.manifest.http === true && page.isWhole !== true) {
+    return (
+      <PageRange.Provider value={scope.value}>
+        <OfTheRange range={scope.value} />
+        <page.component source={source} key={key} />
+      </PageRange.Provider>
+    );
+  }
   return (
     <>
       {scope.value !== null && page.id !== "timeline" && <OfTheWholeRun />}

@@ -121,25 +121,36 @@ export type Loaded<T> =
   | { readonly state: "absent"; readonly reason: string }
   | { readonly state: "ready"; readonly value: T };
 
+/** A range of the bundle's time, in nanoseconds. */
+export interface Range {
+  readonly start_ns: number;
+  readonly end_ns: number;
+}
+
 const kept = new Map<string, Promise<Loaded<unknown>>>();
 
-/** Returns the result of a pass, or why there is none. */
-export function load<P extends PassName>(pass: P): Promise<Loaded<ResultOf<P>>> {
-  let answer = kept.get(pass);
+/** Returns the result of a pass, or why there is none. A server narrows it to a range. */
+export function load<P extends PassName>(
+  pass: P,
+  range: Range | null = null,
+): Promise<Loaded<ResultOf<P>>> {
+  const name =
+    range === null ? pass : `${pass}@${Math.round(range.start_ns)},${Math.round(range.end_ns)}`;
+  let answer = kept.get(name);
   if (answer === undefined) {
-    answer = ask(pass);
-    kept.set(pass, answer);
+    answer = ask(pass, name);
+    kept.set(name, answer);
   }
   return answer as Promise<Loaded<ResultOf<P>>>;
 }
 
-async function ask(pass: string): Promise<Loaded<unknown>> {
+async function ask(pass: string, name: string): Promise<Loaded<unknown>> {
   const from = source.value;
   const failure = from?.manifest.failed.find((each) => each.pass === pass);
   if (failure !== undefined) return { state: "absent", reason: failure.reason };
   try {
     const isHeld = from?.manifest.passes.includes(pass) === true;
-    const value = isHeld ? await from.result(pass) : null;
+    const value = isHeld ? await from.result(name) : null;
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {
