@@ -5,6 +5,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, duration, percent } from "../base/format";
+import { whyLossesUnknown } from "../data/losses";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
@@ -207,8 +208,7 @@ export function lossWords(overview: Overview): { words: string; look: "good" | "
   if (overview.meta.lost_count > 0) {
     return { words: `${count(overview.meta.lost_count)} events lost`, look: "bad" };
   }
-  // A trace of another tool does not say what it lost.
-  if (overview.cost === null) return { words: "Losses unknown", look: "quiet" };
+  if (whyLossesUnknown(overview) !== "") return { words: "Losses unknown", look: "quiet" };
   return { words: "Nothing lost", look: "good" };
 }
 
