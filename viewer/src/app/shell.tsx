@@ -122,20 +122,28 @@ export function Shell({ source }: { source: Source }) {
 /** Shows a page: of the whole run, or of the scope. */
 function Shown({ page, source }: { page: Page; source: Source }) {
   const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
-  if (scope.value !== null && page.narrows !== undefined)
-    return <Narrowed source={source} title={page.title} {...page.narrows} key={key} />;
+  const { narrows } = page;
+  const otherwise = <FromResults page={page} source={source} of={key} />;
+  if (scope.value === null || narrows === undefined) return otherwise;
+  return (
+    <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
+  );
+}
+
+/** Shows a page from results: a server has those of the scope, a report those of the whole run. */
+function FromResults({ page, source, of }: { page: Page; source: Source; of: string }) {
   if (scope.value !== null && source.manifest.http === true && page.isWhole !== true) {
     return (
       <PageRange.Provider value={scope.value}>
         <OfTheRange range={scope.value} />
-        <page.component source={source} key={key} />
+        <page.component source={source} key={of} />
       </PageRange.Provider>
     );
   }
   return (
     <>
       {scope.value !== null && page.id !== "timeline" && <OfTheWholeRun />}
-      <page.component source={source} key={key} />
+      <page.component source={source} key={of} />
     </>
   );
 }
