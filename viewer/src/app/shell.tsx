@@ -10,11 +10,11 @@ import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
-import { Remark } from "../parts/states";
+import { Broken, Remark } from "../parts/states";
 import { Narrowed, OfTheRange, OfTheWholeRun } from "./narrowed";
 import { scope } from "./open_trace";
 import { type Page, pagesOf } from "./pages";
-import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
+import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { PageRange, useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
@@ -123,10 +123,21 @@ export function Shell({ source }: { source: Source }) {
 function Shown({ page, source }: { page: Page; source: Source }) {
   const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
   const { narrows } = page;
+  if (gonePage.value === page.id) return <NotThere />;
   const otherwise = <FromResults page={page} source={source} of={key} />;
   if (scope.value === null || narrows === undefined) return otherwise;
   return (
     <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
+  );
+}
+
+function NotThere() {
+  return (
+    <div class="page">
+      <Broken title="The recording is not there any more">
+        It was removed or moved since this page was opened. What was seen before is still shown.
+      </Broken>
+    </div>
   );
 }
 
