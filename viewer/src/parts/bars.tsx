@@ -34,9 +34,9 @@ export function merged(parts: readonly Part[]): Part[] {
 const LABELLED = 0.055;
 /** The label of a part that begins behind this ends with the part, and may begin before it. */
 const LAST = 0.88;
-/** Shares of a bar of 1,000 pixels: of a letter, and of the label's line and padding. */
-const LETTER = 0.0065;
-const PADDING = 0.012;
+/** Shares of a bar of 700 pixels: of a letter, and of the label's line and padding. */
+const LETTER = 0.008;
+const PADDING = 0.014;
 
 /** A part with its place in the bar: shares of the whole. */
 export interface Place extends Part {
