@@ -29,7 +29,8 @@ export function HoverCard({ model }: { readonly model: Model }) {
     const y = below ? hovered.y + AWAY_PX : hovered.y - AWAY_PX - height;
     element.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, y)}px)`;
   });
-  if (hovered === null) return null;
+  // The sheet of keys is over the tracks.
+  if (hovered === null || model.help.value) return null;
   const { hit } = hovered;
   const end = model.whole.end;
   const cls = className(hit.cls);

@@ -4,7 +4,7 @@
 // The drawer: sums of the selected range, or of the view, what ran there, and the selected event.
 
 import { useEffect, useState } from "preact/hooks";
-import { leftOutWords } from "../base/format";
+import { leftOutWords, plural } from "../base/format";
 import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
 import { CLASSES } from "../trace/api";
 import { shown } from "./labels";
@@ -115,7 +115,7 @@ export function Drawer({
           </fieldset>
           {answer !== undefined && (
             <span class="tl-quiet">
-              {count(answer.rows.length)} names, cut at the range’s edges
+              {plural(answer.rows.length, "name", "names")}, cut at the range’s edges
               {NESTED.has(answer.kind) ? "; nested calls included" : ""}
               {answer.one_in === undefined
                 ? ""

@@ -114,6 +114,15 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
   return (
     <div class="tl-table" ref={box} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
       <table aria-label={label} aria-rowcount={list.length + 1}>
+        <colgroup>
+          <col />
+          <col class="tl-narrow" />
+          <col class="tl-wide" />
+          <col class="tl-narrow" />
+          <col class="tl-narrow tl-bar" />
+          <col class="tl-wide" />
+          <col class="tl-wide" />
+        </colgroup>
         <thead>
           <tr>
             {COLUMNS.map(({ key, head }) => (
@@ -182,9 +191,12 @@ function HeadCell({ text, name, order, share, onSort }: HeadCellProps) {
         </button>
       </th>
       {share !== undefined && (
-        <th scope="col" colSpan={2} class="tl-share">
-          {share}
-        </th>
+        <>
+          <th scope="col" class="tl-share">
+            {share}
+          </th>
+          <td class="tl-bar" />
+        </>
       )}
     </>
   );
