@@ -3,7 +3,7 @@
 
 // A page narrowed to a range: what ran there, cut at its edges, summed from the events themselves.
 
-import type { ComponentChildren } from "preact";
+import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, duration, leftOutWords } from "../base/format";
 import type { Source } from "../data/source";
@@ -29,7 +29,7 @@ export interface NarrowedProps {
   /** One row and several, for people. */
   readonly noun: readonly [string, string];
   /** The page if the events have no track of the kind: they cannot tell what ran in the range. */
-  readonly otherwise: ComponentChildren;
+  readonly otherwise: VNode;
 }
 
 function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
@@ -70,7 +70,7 @@ export function Narrowed(props: NarrowedProps) {
   if (now.state === "loading") return <Loading what="the events of the recording" />;
   if (now.state === "open") {
     const isThere = now.trace.info.tracks.some((track) => track.kind === props.kind);
-    return isThere ? <Rows {...props} trace={now.trace} /> : <>{props.otherwise}</>;
+    return isThere ? <Rows {...props} trace={now.trace} /> : props.otherwise;
   }
   return (
     <div class="page">
@@ -125,13 +125,15 @@ export function OfTheRange({ range }: { readonly range: Range }) {
   );
 }
 
-/** Says that a page does not follow the scope. */
-export function OfTheWholeRun() {
+/** Says that a page does not follow the scope, or not in this recording. */
+export function OfTheWholeRun({ isLacking }: { readonly isLacking: boolean }) {
   return (
     <div class="page" style={{ paddingBottom: 0 }}>
       <Remark>
-        This page is of the whole run. Kernels, operations, CUDA calls, ranges, locks and file reads
-        follow the range.
+        This page is of the whole run.{" "}
+        {isLacking
+          ? "The recording has no events of this kind to sum in the range."
+          : "Kernels, operations, CUDA calls, ranges, locks and file reads follow the range."}
       </Remark>
     </div>
   );

@@ -153,7 +153,9 @@ function FromResults({ page, source, of }: { page: Page; source: Source; of: str
   }
   return (
     <>
-      {scope.value !== null && page.id !== "timeline" && <OfTheWholeRun />}
+      {scope.value !== null && page.id !== "timeline" && (
+        <OfTheWholeRun isLacking={page.narrows !== undefined} />
+      )}
       <page.component source={source} key={of} />
     </>
   );

@@ -101,7 +101,11 @@ function Ready({ result, overview }: { result: HealthResult; overview: Overview 
       label: "Size",
       value: size === 0 ? "—" : bytes(size),
       below:
-        size === 0 ? "not measured" : `${(size / Math.max(1, events)).toFixed(1)} bytes an event`,
+        size === 0
+          ? "not measured"
+          : events === 0
+            ? ""
+            : `${(size / Math.max(1, events)).toFixed(1)} bytes an event`,
     },
     {
       label: "Captured",
