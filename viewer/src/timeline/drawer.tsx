@@ -126,7 +126,11 @@ export function Drawer({
           )}
         </div>
         {answer === undefined || sums === null ? (
-          <p class="tl-quiet">{kind === undefined ? "Nothing was recorded." : ""}</p>
+          <p class="tl-quiet">
+            {kind === undefined && model.trace.info.faults.length === 0
+              ? "Nothing was recorded."
+              : ""}
+          </p>
         ) : answer.rows.length === 0 && answer.left_out > 0 ? (
           <p class="tl-quiet">{leftOutWords(answer.left_out)}</p>
         ) : answer.rows.length === 0 ? (
