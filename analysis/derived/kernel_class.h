@@ -25,7 +25,7 @@ namespace gpuprof::analysis {
 // kernels. Pure.
 bool IsCollective(std::string_view name);
 
-// Returns whether a kernel is the begin or the end of a copy that XLA lets run beside other work.
+// Returns whether a kernel is the begin or the end of a copy that XLA lets run by itself.
 // The device waits in the latter. Pure.
 bool IsCopyOfXla(std::string_view name);
 
