@@ -3,6 +3,7 @@
 
 // A page narrowed to a range: what ran there, cut at its edges, summed from the events themselves.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, duration, leftOutWords } from "../base/format";
 import type { Source } from "../data/source";
@@ -27,6 +28,8 @@ export interface NarrowedProps {
   readonly kind: TrackKind;
   /** One row and several, for people. */
   readonly noun: readonly [string, string];
+  /** The page if the events have no track of the kind: they cannot tell what ran in the range. */
+  readonly otherwise: ComponentChildren;
 }
 
 function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
@@ -65,7 +68,10 @@ function useRange(trace: Trace, kind: TrackKind): RangeAnswer | null {
 export function Narrowed(props: NarrowedProps) {
   const now = useTrace(props.source);
   if (now.state === "loading") return <Loading what="the events of the recording" />;
-  if (now.state === "open") return <Rows {...props} trace={now.trace} />;
+  if (now.state === "open") {
+    const isThere = now.trace.info.tracks.some((track) => track.kind === props.kind);
+    return isThere ? <Rows {...props} trace={now.trace} /> : <>{props.otherwise}</>;
+  }
   return (
     <div class="page">
       <Broken title="The events cannot be read">{now.why}.</Broken>

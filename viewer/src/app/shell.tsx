@@ -5,15 +5,16 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, duration, percent } from "../base/format";
+import { whyLossesUnknown } from "../data/losses";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
-import { Remark } from "../parts/states";
+import { Broken, Remark } from "../parts/states";
 import { Narrowed, OfTheRange, OfTheWholeRun } from "./narrowed";
 import { scope } from "./open_trace";
 import { type Page, pagesOf } from "./pages";
-import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
+import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { PageRange, useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
@@ -121,20 +122,39 @@ export function Shell({ source }: { source: Source }) {
 /** Shows a page: of the whole run, or of the scope. */
 function Shown({ page, source }: { page: Page; source: Source }) {
   const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
-  if (scope.value !== null && page.narrows !== undefined)
-    return <Narrowed source={source} title={page.title} {...page.narrows} key={key} />;
+  const { narrows } = page;
+  if (gonePage.value === page.id) return <NotThere />;
+  const otherwise = <FromResults page={page} source={source} of={key} />;
+  if (scope.value === null || narrows === undefined) return otherwise;
+  return (
+    <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
+  );
+}
+
+function NotThere() {
+  return (
+    <div class="page">
+      <Broken title="The recording is not there any more">
+        It was removed or moved since this page was opened. What was seen before is still shown.
+      </Broken>
+    </div>
+  );
+}
+
+/** Shows a page from results: a server has those of the scope, a report those of the whole run. */
+function FromResults({ page, source, of }: { page: Page; source: Source; of: string }) {
   if (scope.value !== null && source.manifest.http === true && page.isWhole !== true) {
     return (
       <PageRange.Provider value={scope.value}>
         <OfTheRange range={scope.value} />
-        <page.component source={source} key={key} />
+        <page.component source={source} key={of} />
       </PageRange.Provider>
     );
   }
   return (
     <>
       {scope.value !== null && page.id !== "timeline" && <OfTheWholeRun />}
-      <page.component source={source} key={key} />
+      <page.component source={source} key={of} />
     </>
   );
 }
@@ -207,8 +227,7 @@ export function lossWords(overview: Overview): { words: string; look: "good" | "
   if (overview.meta.lost_count > 0) {
     return { words: `${count(overview.meta.lost_count)} events lost`, look: "bad" };
   }
-  // A trace of another tool does not say what it lost.
-  if (overview.cost === null) return { words: "Losses unknown", look: "quiet" };
+  if (whyLossesUnknown(overview) !== "") return { words: "Losses unknown", look: "quiet" };
   return { words: "Nothing lost", look: "good" };
 }
 

@@ -6,7 +6,7 @@
 
 import { signal } from "@preact/signals";
 import type { PassName, ResultOf } from "../data/results";
-import { NoResult, type Source } from "../data/source";
+import { Gone, NoResult, type Source } from "../data/source";
 
 export interface Route {
   readonly page: string;
@@ -116,9 +116,12 @@ export function followBrowser(): void {
 
 export const source = signal<Source | null>(null);
 
+/** The page whose results were asked for when the recording was not there any more; "": none. */
+export const gonePage = signal("");
+
 export type Loaded<T> =
   | { readonly state: "loading" }
-  | { readonly state: "absent"; readonly reason: string }
+  | { readonly state: "absent"; readonly reason: string; readonly isGone?: true }
   | { readonly state: "ready"; readonly value: T };
 
 /** A range of the bundle's time, in nanoseconds. */
@@ -154,6 +157,8 @@ async function ask(pass: string, name: string): Promise<Loaded<unknown>> {
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {
+    if (error instanceof Gone)
+      return { state: "absent", reason: `${error.message}.`, isGone: true };
     if (error instanceof NoResult) return { state: "absent", reason: error.message };
     const words = error instanceof Error ? error.message : String(error);
     return { state: "absent", reason: `The result is damaged: ${words}` };

@@ -4,7 +4,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { PassName, ResultOf } from "../data/results";
-import { type Loaded, load, type Range } from "./state";
+import { gonePage, type Loaded, load, type Range, route } from "./state";
 
 /** The range that a page is narrowed to by the server; null: the page is of the whole run. */
 export const PageRange = createContext<Range | null>(null);
@@ -22,7 +22,9 @@ export function useResult<P extends PassName>(pass: P): Loaded<ResultOf<P>> {
   useEffect(() => {
     let isWanted = true;
     load(pass, range).then((loaded) => {
-      if (isWanted) setAnswer({ pass, range, loaded });
+      if (!isWanted) return;
+      if (loaded.state === "absent" && loaded.isGone === true) gonePage.value = route.value.page;
+      setAnswer({ pass, range, loaded });
     });
     return () => {
       isWanted = false;

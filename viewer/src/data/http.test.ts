@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpFile, openServed } from "./http";
-import { NoResult } from "./source";
+import { Gone, NoResult } from "./source";
 
 type Answer = { status: number; body?: string | Uint8Array<ArrayBuffer> };
 
@@ -90,7 +90,9 @@ describe("HttpFile", () => {
   it("says what went wrong", async () => {
     const file = new HttpFile("p1-1.gpt", 6);
     serve(() => ({ status: 404 }));
-    await expect(file.read(0, 6)).rejects.toThrow("p1-1.gpt cannot be read");
+    await expect(file.read(0, 6)).rejects.toThrow(new Gone());
+    serve(() => ({ status: 500 }));
+    await expect(file.read(0, 6)).rejects.toThrow("The server answered with 500");
     serve(() => ({ status: 206, body: new Uint8Array(3) }));
     await expect(file.read(0, 6)).rejects.toThrow("cut");
     serve(() => Promise.reject(new TypeError("Failed to fetch")));
@@ -114,6 +116,8 @@ describe("openServed", () => {
     const source = openServed(MANIFEST);
     serve(() => ({ status: 404, body: "no" }));
     expect(await source.result("nothing")).toBeNull();
+    await expect(source.result("ops")).rejects.toThrow(Gone);
+    await expect(source.result("ops@3,9")).rejects.toThrow(Gone);
     serve(() => ({ status: 422, body: '{"reason":"There is no memory."}' }));
     await expect(source.result("ops")).rejects.toEqual(new NoResult("There is no memory."));
     serve(() => ({ status: 500 }));

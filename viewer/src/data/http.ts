@@ -4,7 +4,7 @@
 // The source of a server: results and parts of files come by HTTP when they are asked for. Addresses
 // are relative to the page's, which holds the token.
 
-import { checkPart, type Manifest, NoResult, type Source, type TraceFile } from "./source";
+import { checkPart, Gone, type Manifest, NoResult, type Source, type TraceFile } from "./source";
 
 /** Bytes of one request. The server allows 64 MiB. */
 const PIECE = 32 << 20;
@@ -66,8 +66,9 @@ export class HttpFile implements TraceFile {
     const answer = await ask(`files/${encodeURIComponent(this.name)}`, {
       Range: `bytes=${offset}-${offset + length - 1}`,
     });
+    if (answer.status === 404) throw new Gone();
     if (answer.status !== 206) {
-      throw new Error(`${this.name} cannot be read: the server answered with ${answer.status}.`);
+      throw new Error(`The server answered with ${answer.status}`);
     }
     const bytes = new Uint8Array(await bodyOf(() => answer.arrayBuffer()));
     if (bytes.length !== length) throw new RangeError(`${this.name} is cut`);
@@ -100,9 +101,13 @@ function reasonIn(body: unknown): string {
   return typeof reason === "string" ? reason : "The pass failed.";
 }
 
-async function resultOf(pass: string): Promise<unknown> {
-  const answer = await ask(`results/${encodeURIComponent(pass)}`);
-  if (answer.status === 404) return null;
+async function resultOf(name: string, passes: readonly string[]): Promise<unknown> {
+  const answer = await ask(`results/${encodeURIComponent(name)}`);
+  if (answer.status === 404) {
+    const [pass = ""] = name.split("@", 1);
+    if (passes.includes(pass)) throw new Gone();
+    return null;
+  }
   if (answer.status === 422) throw new NoResult(reasonIn(await bodyOf(() => answer.json())));
   if (answer.status !== 200) {
     throw new NoResult(`The server answered with ${answer.status}. Start 'gpuprof serve' again.`);
@@ -115,6 +120,7 @@ const MOST_OUTLINES = 2;
 
 async function outlineOf(path: string): Promise<Uint8Array> {
   const answer = await ask(`outlines/${path}`);
+  if (answer.status === 404) throw new Gone();
   if (answer.status !== 200) throw new NoResult(`The server answered with ${answer.status}.`);
   return new Uint8Array(await bodyOf(() => answer.arrayBuffer()));
 }
@@ -124,7 +130,7 @@ export function openServed(manifest: Manifest): Source {
   return {
     manifest,
     files: (manifest.files ?? []).map(({ name, size }) => new HttpFile(name, size)),
-    result: limited(MOST_RESULTS, resultOf),
+    result: limited(MOST_RESULTS, (name) => resultOf(name, manifest.passes)),
     outline: limited(MOST_OUTLINES, outlineOf),
   };
 }

@@ -67,6 +67,15 @@ export interface Manifest {
 /** Why there is no result, in a sentence for people. */
 export class NoResult extends Error {}
 
+/** The recording was there when the page was opened, and is not any more. */
+export class Gone extends NoResult {
+  constructor() {
+    super(
+      "The recording is not there any more: it was removed or moved since this page was opened",
+    );
+  }
+}
+
 export interface Source {
   readonly manifest: Manifest;
   readonly files: readonly TraceFile[];

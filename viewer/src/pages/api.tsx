@@ -125,6 +125,7 @@ export function Api() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="calls of CUDA"
         title="No calls of CUDA were recorded"
         would="Calls of CUDA with their time on the host, what failed, and how long it took until the GPU began."
       />

@@ -142,6 +142,7 @@ export function CriticalPath() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="critical path"
         would="The chain of work that the end of a step waited for, and what a step would take without some of it."
       />
     );

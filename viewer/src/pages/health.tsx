@@ -6,7 +6,8 @@
 import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent, plural } from "../base/format";
-import type { HealthProcess, Health as HealthResult, Meta } from "../data/results";
+import { isImported, whyLossesUnknown } from "../data/losses";
+import type { HealthProcess, Health as HealthResult, Meta, Overview } from "../data/results";
 import {
   bytesColumn,
   type Column,
@@ -21,27 +22,29 @@ import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
 
-function columnsOf(): Column<HealthProcess>[] {
+/** Returns the columns. The trace of another tool has zeros for what it does not know. */
+function columnsOf(isOwn: boolean): Column<HealthProcess>[] {
+  const own = (value: number | null) => (isOwn ? value : null);
   return [
     textColumn("name", "Process", (process) => process.name, { width: "14%" }),
     idColumn("pid", "pid", (process) => process.pid),
     countColumn("count", "events", (process) => process.count),
-    countColumn("lost", "lost", (process) => process.lost_count),
-    percentColumn("lost_share", "of all", (process) => process.lost_ratio),
-    percentColumn("slowdown", "cost in the program", (process) => process.slowdown_ratio, {
+    countColumn("lost", "lost", (process) => own(process.lost_count)),
+    percentColumn("lost_share", "of all", (process) => own(process.lost_ratio)),
+    percentColumn("slowdown", "cost in the program", (process) => own(process.slowdown_ratio), {
       tip: "Part of the captured time that hooks, stacks and observers took",
     }),
-    percentColumn("background", "of a processor", (process) => process.background_ratio, {
+    percentColumn("background", "of a processor", (process) => own(process.background_ratio), {
       tip: "gpuprof’s own threads",
     }),
-    msColumn("hooks", "hooks, ms", (process) => process.hook_ns),
-    msColumn("stacks", "stacks, ms", (process) => process.stack_ns),
-    msColumn("ops", "operations, ms", (process) => process.op_ns),
+    msColumn("hooks", "hooks, ms", (process) => own(process.hook_ns)),
+    msColumn("stacks", "stacks, ms", (process) => own(process.stack_ns)),
+    msColumn("ops", "operations, ms", (process) => own(process.op_ns)),
     bytesColumn("file", "file", (process) => process.file_bytes),
     fixedColumn("per_event", "bytes an event", (process) => process.bytes_per_event, 1),
-    bytesColumn("memory", "memory", (process) => process.memory_bytes, { isHidden: true }),
+    bytesColumn("memory", "memory", (process) => own(process.memory_bytes), { isHidden: true }),
     textColumn("clock", "clock", (process) => process.clock || null),
-    fixedColumn("residual", "clock error, ns", (process) => process.clock_residual_ns, 0),
+    fixedColumn("residual", "clock error, ns", (process) => own(process.clock_residual_ns), 0),
     textColumn("ended", "ended", (process) => process.ended || null),
   ];
 }
@@ -62,26 +65,32 @@ function Losses({ meta }: { meta: Meta }) {
   );
 }
 
-function Ready({ result }: { result: HealthResult }) {
-  const columns = useMemo(columnsOf, []);
+function Ready({ result, overview }: { result: HealthResult; overview: Overview | null }) {
+  const isOwn = overview === null || !isImported(overview);
+  const columns = useMemo(() => columnsOf(isOwn), [isOwn]);
   const { meta, processes } = result;
   const events = processes.reduce((sum, process) => sum + process.count, 0);
   const size = processes.reduce((sum, process) => sum + process.file_bytes, 0);
   const costs = processes.map((process) => process.slowdown_ratio).filter((each) => each !== null);
-  const isForeign = costs.length === 0;
+  // The trace of another tool has zeros here: they are not known.
+  const isMeasured = isOwn && costs.length > 0;
+  const unknown = overview === null ? "" : whyLossesUnknown(overview);
   const figures = [
     {
       label: "Lost",
-      value: isForeign && meta.lost_count === 0 ? "unknown" : count(meta.lost_count),
-      below: isForeign
-        ? "another tool wrote the trace"
-        : `of ${count(events + meta.lost_count)} events`,
+      value: unknown !== "" && meta.lost_count === 0 ? "unknown" : count(meta.lost_count),
+      below:
+        unknown === ""
+          ? `of ${count(events + meta.lost_count)} events`
+          : meta.lost_count === 0
+            ? unknown
+            : `at least: ${unknown}`,
       isCause: meta.lost_count > 0,
     },
     {
       label: "Cost in the program",
-      value: isForeign ? "—" : percent(Math.max(...costs)),
-      below: isForeign ? "not measured" : "in the costliest process",
+      value: isMeasured ? percent(Math.max(...costs)) : "—",
+      below: isMeasured ? "in the costliest process" : "not measured",
     },
     {
       label: "Events",
@@ -157,7 +166,9 @@ function Ready({ result }: { result: HealthResult }) {
 
 export function Health() {
   const loaded = useResult("health");
-  if (loaded.state === "loading") return <Loading what="capture health" />;
+  const overview = useResult("overview");
+  if (loaded.state === "loading" || overview.state === "loading")
+    return <Loading what="capture health" />;
   if (loaded.state === "absent") {
     return (
       <div class="page">
@@ -165,5 +176,7 @@ export function Health() {
       </div>
     );
   }
-  return <Ready result={loaded.value} />;
+  return (
+    <Ready result={loaded.value} overview={overview.state === "ready" ? overview.value : null} />
+  );
 }

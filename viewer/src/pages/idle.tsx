@@ -157,6 +157,7 @@ export function Idle() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="GPU whose idle times are known"
         would="Every gap in which a GPU had no work, its cause, and what the host did meanwhile."
       />
     );

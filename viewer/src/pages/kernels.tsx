@@ -222,6 +222,7 @@ export function Kernels() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="kernels"
         would="Kernels with their class, launch shape, registers, occupancy and use of tensor cores, and the operator that launched them."
       />
     );

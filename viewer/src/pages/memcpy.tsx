@@ -202,6 +202,7 @@ export function Memcpy() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="copies"
         title="No copies were recorded"
         would="Copies and sets by direction and kind of memory, their speed beside what the link allows, and how much of them kernels hide."
       />

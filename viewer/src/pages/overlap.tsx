@@ -254,6 +254,7 @@ export function Overlap() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="GPU whose overlap is known"
         would="How much of the time of collectives and copies is hidden behind computing, and how much is not."
       />
     );

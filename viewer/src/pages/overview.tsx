@@ -8,6 +8,7 @@ import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent, plural } from "../base/format";
 import { opName } from "../base/names";
 import { PHASES, STEP_CATEGORIES, wordOf } from "../base/vocabulary";
+import { whyLossesUnknown } from "../data/losses";
 import type { Op, OverviewProcess, Overview as OverviewResult } from "../data/results";
 import { type Part, WallBar } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
@@ -153,14 +154,15 @@ function Foot({ overview }: { overview: OverviewResult }) {
     );
   }
   const isLost = meta.lost_count > 0;
+  const isUnknown = whyLossesUnknown(overview) !== "";
   const lead = isLost
     ? `${count(meta.lost_count)} events lost`
-    : cost === null
+    : isUnknown
       ? "Losses unknown"
       : "Nothing lost";
   return (
     <div class="foot">
-      <span class={isLost ? "bad" : cost === null ? "" : "good"}>{lead}</span> {words.join(" · ")} ·{" "}
+      <span class={isLost ? "bad" : isUnknown ? "" : "good"}>{lead}</span> {words.join(" · ")} ·{" "}
       <a href="#health">capture health</a>
     </div>
   );

@@ -70,7 +70,7 @@ export function sentenceOf(overview: Overview): Sentence {
 }
 
 /** Returns the sentence with the device's own name: not every device is a GPU. */
-function named(sentence: string, overview: Overview): string {
+export function named(sentence: string, overview: Overview): string {
   const devices = overview.environment?.devices ?? [];
   const isTpu = devices.length > 0 && devices.every((device) => /\bTPU\b/.test(device.name));
   return isTpu ? sentence.replace(/\bGPU\b/g, "TPU") : sentence;

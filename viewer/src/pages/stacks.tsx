@@ -3,11 +3,11 @@
 
 // Flame graphs: call stacks weighted by GPU time, Python time, waits or memory.
 
-import { useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { useTrace } from "../app/open_trace";
 import type { PageProps } from "../app/pages";
-import { hashOf, replaceParams, route } from "../app/state";
-import { useResult } from "../app/use_result";
+import { hashOf, load, type Range, replaceParams, route } from "../app/state";
+import { PageRange, useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
 import type { Stacks as StacksResult } from "../data/results";
@@ -267,14 +267,45 @@ function Graph({ source, result, by }: GraphProps) {
   );
 }
 
+/** Returns the weight of a key of the pass. */
+function weightOf(key: string | null): Weight | null {
+  return WEIGHTS.find(([each]) => each === `stacks:${key}`)?.[0] ?? null;
+}
+
+/** Returns the first weight that has stacks; without any, that of the pass's own choice. */
+async function firstWeight(range: Range | null): Promise<Weight> {
+  for (const [key] of WEIGHTS) {
+    const loaded = await load(key, range);
+    if (loaded.state === "ready" && loaded.value.stacks.length > 0) return key;
+  }
+  const own = await load("stacks", range);
+  return (own.state === "ready" ? weightOf(own.value.by) : null) ?? "stacks:kernel";
+}
+
 export function Stacks({ source }: PageProps) {
-  const asked = WEIGHTS.find(([key]) => key === `stacks:${route.value.params.get("by")}`)?.[0];
-  const first = useResult("stacks");
-  const [chosen, setChosen] = useState<Weight | null>(asked ?? null);
-  const own = first.state === "ready" ? `stacks:${first.value.by}` : "";
-  const by = chosen ?? WEIGHTS.find(([key]) => key === own)?.[0] ?? "stacks:kernel";
+  const [by, setChosen] = useState<Weight | null>(weightOf(route.value.params.get("by")));
+  const range = useContext(PageRange);
+  useEffect(() => {
+    if (by !== null) return;
+    let isWanted = true;
+    firstWeight(range).then((first) => isWanted && setChosen((now) => now ?? first));
+    return () => {
+      isWanted = false;
+    };
+  }, [by, range]);
+  if (by === null) return <Loading what="stacks" />;
+  return <OfWeight source={source} by={by} onChoose={setChosen} />;
+}
+
+interface OfWeightProps {
+  readonly source: Source;
+  readonly by: Weight;
+  onChoose(by: Weight): void;
+}
+
+function OfWeight({ source, by, onChoose }: OfWeightProps) {
   const loaded = useResult(by);
-  if (loaded.state === "loading" || first.state === "loading") return <Loading what="stacks" />;
+  if (loaded.state === "loading") return <Loading what="stacks" />;
   const hasStacks = loaded.state === "ready" && loaded.value.stacks.length > 0;
   const [name, option] = OPTIONS[by];
   const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
@@ -291,7 +322,7 @@ export function Stacks({ source }: PageProps) {
           options={WEIGHTS}
           value={by}
           onChange={(next) => {
-            setChosen(next);
+            onChoose(next);
             replaceParams({ by: next.slice("stacks:".length) });
           }}
         />

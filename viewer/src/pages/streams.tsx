@@ -121,6 +121,7 @@ export function Streams() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="streams of a GPU"
         would="How busy each GPU and stream was, what ran at the same time, and which stream waited for which."
       />
     );

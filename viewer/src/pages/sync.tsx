@@ -138,6 +138,7 @@ export function Sync() {
     return (
       <NoGpuWork
         loaded={loaded}
+        what="waits for the GPU"
         title="No waits for the GPU were recorded"
         would="Waits of threads for the GPU by kind and call, waits of streams, and which of them had nothing left to wait for."
       />

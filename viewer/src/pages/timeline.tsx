@@ -111,7 +111,7 @@ export function Timeline({ trace, onNarrow, onFrame }: TimelineProps) {
         </button>
       </header>
       <Faults model={model} />
-      {trace.info.tracks.length === 0 && (
+      {trace.info.tracks.length === 0 && trace.info.faults.length === 0 && (
         <p class="tl-empty">
           Nothing with a time was recorded. <code>gpuprof run -- CMD</code> records the GPU, CUDA
           calls, operators and Python.

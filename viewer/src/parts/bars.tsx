@@ -32,6 +32,53 @@ export function merged(parts: readonly Part[]): Part[] {
 
 /** Parts narrower than this share of the bar have no label; the table beside the bar has them all. */
 const LABELLED = 0.055;
+/** The label of a part that begins behind this ends with the part, and may begin before it. */
+const LAST = 0.88;
+/** Shares of a bar of 1,000 pixels: of a letter, and of the label's line and padding. */
+const LETTER = 0.0065;
+const PADDING = 0.012;
+
+/** A part with its place in the bar: shares of the whole. */
+export interface Place extends Part {
+  readonly begin: number;
+  readonly width: number;
+}
+
+export interface Label {
+  readonly place: Place;
+  readonly from: number;
+  to: number;
+  readonly isEnd: boolean;
+}
+
+/** Places the labels. None covers another: of two without room for both, the longer part has one. */
+export function labelsOf(places: readonly Place[], figures: (place: Place) => string): Label[] {
+  const roomFor = (place: Place) =>
+    Math.max(place.name.length, figures(place).length) * LETTER + PADDING;
+  const labels: Label[] = [];
+  for (const place of places) {
+    if (place.width <= LABELLED) continue;
+    const to = place.begin + place.width;
+    if (place.begin <= LAST) {
+      labels.push({ place, from: place.begin, to, isEnd: false });
+      continue;
+    }
+    const wanted = to - roomFor(place);
+    let isKept = true;
+    for (let last = labels.at(-1); last !== undefined; last = labels.at(-1)) {
+      const taken = last.isEnd ? last.to : Math.min(last.to, last.from + roomFor(last.place));
+      if (taken <= wanted) {
+        last.to = Math.min(last.to, wanted);
+        break;
+      }
+      isKept = last.place.value < place.value;
+      if (!isKept) break;
+      labels.pop();
+    }
+    if (isKept) labels.push({ place, from: Math.max(0, wanted), to, isEnd: true });
+  }
+  return labels;
+}
 
 /**
  * A bar of parts of a whole. What the parts leave out of it is hatched and named `rest`, so the bar
@@ -58,6 +105,7 @@ export function WallBar(props: {
     begin += width;
     return place;
   });
+  const figures = (place: Place) => `${write(place.value)} · ${percent(place.width)}`;
   const words = places.map((place) => `${place.name} ${write(place.value)}`).join(", ");
   return (
     <div>
@@ -75,22 +123,19 @@ export function WallBar(props: {
         ))}
       </div>
       <div class="wall-labels" aria-hidden="true">
-        {places
-          .filter((place) => place.width > LABELLED)
-          .map((place) => {
-            const isEnd = place.begin > 0.88;
-            const edge = isEnd
-              ? { right: `${(1 - place.begin - place.width) * 100}%` }
-              : { left: `${place.begin * 100}%`, maxWidth: `${place.width * 100}%` };
-            return (
-              <span key={place.name} class={isEnd ? "end" : undefined} style={edge}>
-                <b>{place.name}</b>
-                <em>
-                  {write(place.value)} · {percent(place.width)}
-                </em>
-              </span>
-            );
-          })}
+        {labelsOf(places, figures).map(({ place, from, to, isEnd }) => {
+          const edge = isEnd ? { right: `${(1 - to) * 100}%` } : { left: `${from * 100}%` };
+          return (
+            <span
+              key={place.name}
+              class={isEnd ? "end" : undefined}
+              style={{ ...edge, maxWidth: `${(to - from) * 100}%` }}
+            >
+              <b>{place.name}</b>
+              <em>{figures(place)}</em>
+            </span>
+          );
+        })}
       </div>
     </div>
   );

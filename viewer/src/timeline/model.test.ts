@@ -293,6 +293,33 @@ describe("model", () => {
     other.close();
   });
 
+  it("drops what was selected when a link is followed", async () => {
+    const model = new Model(trace);
+    const { whole } = model;
+    const track = kindOf("stream");
+    const gap = `v=${whole.start},${whole.end / 2}&sel=${whole.start + 1000},${whole.start + 2000}`;
+    const absent = `${gap}&on=4000000000.d0`;
+    for (const query of [gap, absent]) {
+      await model.pick(track, 200, "all");
+      model.openHash(`#timeline?${query}`);
+      await settle(model);
+      expect(model.picked.value).toBeNull();
+      expect(model.selection.value).toEqual({ start: whole.start + 1000, end: whole.start + 2000 });
+    }
+    model.openHash(`#timeline?v=${whole.start},${whole.end / 4}`);
+    expect(model.selection.value).toBeNull();
+    // The rail leads to the page as it is.
+    await model.pick(track, 200, "all");
+    model.openHash("#timeline");
+    expect(model.picked.value?.row).toBe(200);
+    // An answer on its way comes too late.
+    const late = model.pick(track, 201, "all");
+    model.openHash(`#timeline?${gap}`);
+    await late;
+    expect(model.picked.value).toBeNull();
+    model.close();
+  });
+
   it("undoes a zoom and a jump", () => {
     let now = 0;
     const model = new Model(trace, "", () => now);

@@ -519,8 +519,16 @@ export class Model implements Sight {
     this.dirty("all");
   }
 
+  /** Follows a link. What was selected before goes, unless the address names nothing at all. */
   openHash(hash: string): void {
-    this.open(readLink(hash, this.whole, this.trace.info.tracks));
+    const link = readLink(hash, this.whole, this.trace.info.tracks);
+    if (Object.keys(link).length > 0) {
+      this.unpick();
+      this.selection.value = null;
+      this.hovered.value = null;
+      this.hoveredDetail.value = null;
+    }
+    this.open(link);
   }
 
   /** Returns the address of what is seen now. What else an old address says stays in it. */

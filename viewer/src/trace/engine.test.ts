@@ -250,7 +250,7 @@ describe("a trace", () => {
     const files = storedFiles(MODEL);
     const broken = { name: "p9-9.gpt", size: 100, read: () => Promise.reject(new Error("gone")) };
     const trace = await openInPage(sourceOf([broken, ...files]));
-    expect(trace.info.faults).toEqual(["p9-9.gpt: it cannot be read"]);
+    expect(trace.info.faults).toEqual(["p9-9.gpt: it cannot be read: gone"]);
     expect(trace.info.processes.length).toBe(2);
   });
 });

@@ -244,7 +244,8 @@ async function openFiles(
       await file.open();
       opened.push(file);
     } catch (error) {
-      const what = error instanceof TraceFault ? error.what : "it cannot be read";
+      const why = error instanceof Error ? `: ${error.message}` : "";
+      const what = error instanceof TraceFault ? error.what : `it cannot be read${why}`;
       faults.push(`${each.name}: ${what}`);
     }
     progress(i + 1, named.length);
