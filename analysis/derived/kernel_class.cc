@@ -17,17 +17,29 @@ namespace gpuprof::analysis {
 using results::TimeCategory;
 
 bool IsCollective(std::string_view name) {
-  // Without underscores, so that all_reduce and AllReduce are one word.
+  // Without joints, so that all_reduce, AllReduce and XLA's all-reduce are one word.
   std::string letters;
   for (const char c : name) {
-    if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != '_' && c != '-')
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  constexpr std::string_view kWords[] = {
-      "nccl",     "rccl",          "allreduce",         "allgather",
-      "alltoall", "reducescatter", "crossdevicereduce", "sendrecv"};
+  constexpr std::string_view kWords[] = {"nccl",
+                                         "rccl",
+                                         "allreduce",
+                                         "allgather",
+                                         "alltoall",
+                                         "reducescatter",
+                                         "crossdevicereduce",
+                                         "sendrecv",
+                                         "collectivepermute"};
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
     return letters.find(word) != std::string::npos;
   });
+}
+
+bool IsCopyOfXla(std::string_view name) {
+  if (name.starts_with('%')) name.remove_prefix(1);
+  return name.starts_with("copy-start") || name.starts_with("copy-done");
 }
 
 InputPrecision InputTypes::OfDetail(uint32_t detail) {
@@ -61,6 +73,7 @@ KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) co
   const uint32_t matrix_ops = found->second.matrix_ops();
   const std::string name = Demangle(process_->String(found->second.name()).c_str());
   if (IsCollective(name)) return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
+  if (IsCopyOfXla(name)) return {results::TIME_CATEGORY_COPY_DTOD, false, {}, false};
   const PrecisionFound told = PrecisionOf(name, major, matrix_ops);
   return {CategoryOf(told.precision), told.is_open(), told,
           TensorCoresOf(name, major, matrix_ops).use == TensorCores::kUsed};

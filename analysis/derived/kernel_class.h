@@ -25,6 +25,10 @@ namespace gpuprof::analysis {
 // kernels. Pure.
 bool IsCollective(std::string_view name);
 
+// Returns whether a kernel is the begin or the end of a copy that XLA lets run by itself.
+// The device waits in the latter. Pure.
+bool IsCopyOfXla(std::string_view name);
+
 // Finds the type of numbers that the operations of kernels read. Made for one process, which must
 // outlive it; one thread.
 class InputTypes {

@@ -131,7 +131,7 @@ class Report {
         const bool fits = kept->Keep(wanted.window, room);
         any = any || fits;
         if (fits && !wanted.words.empty()) steps.push_back(wanted.words);
-        if (!fits && (wanted.words.empty() || !any)) break;
+        if (!fits && wanted.words.empty()) break;
       }
     }
     if (any) KeepParts(*kept);
@@ -159,12 +159,14 @@ class Report {
   }
 
   std::string WordsOfSize() const {
-    constexpr unsigned kMiB = 20;
-    const uint64_t whole = options_.page.size() + results_.size() + whole_bytes_;
-    // Two more: the manifest, and what the shift cuts off.
+    const uint64_t whole =
+        options_.page.size() + results_.size() + whole_bytes_ + 2 * kManifestRoom;
+    constexpr uint64_t kKiB = 1024, kMany = 10'000;
+    const uint64_t kib = whole / kKiB + 1;
+    const std::string size =
+        kib > kMany ? std::to_string(kib / kKiB + 1) + "MiB" : std::to_string(kib) + "KiB";
     return "because the page would be larger than " + FormatBytes(options_.max_bytes) +
-           "; 'gpuprof report --max-size " + std::to_string((whole >> kMiB) + 2) +
-           "MiB' keeps all, and so does 'gpuprof serve'.";
+           "; 'gpuprof report --max-size " + size + "' keeps all, and so does 'gpuprof serve'.";
   }
 
   // Writes what was measured, even if the file has grown: the page knows the size.

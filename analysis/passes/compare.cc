@@ -37,6 +37,12 @@ results::DiffVerdict CompareSteps(const results::Baseline& before, const results
   out->set_after_count(after.step_count());
   if (before.step_ns().empty() || after.step_ns().empty())
     return results::DIFF_VERDICT_INCONCLUSIVE;
+  // Steps of the host and steps of a device are not the same measure.
+  if (before.window() != after.window()) {
+    out->set_window(results::STEP_WINDOW_NONE);
+    out->set_differs_in_window(true);
+    return results::DIFF_VERDICT_INCONCLUSIVE;
+  }
   out->set_before_median_ns(before.step_median_ns());
   out->set_after_median_ns(after.step_median_ns());
   out->set_before_mean_ns(before.step_mean_ns());
@@ -48,6 +54,8 @@ results::DiffVerdict CompareSteps(const results::Baseline& before, const results
     return results::DIFF_VERDICT_INCONCLUSIVE;
   const ChangeInterval change = MedianChange(first, second);
   out->set_change_ratio(Ratio(after.step_median_ns(), before.step_median_ns()) - 1);
+  // A single step says nothing of its spread.
+  if (std::min(first.size(), second.size()) < 2) return results::DIFF_VERDICT_INCONCLUSIVE;
   out->set_change_low_ratio(change.low);
   out->set_change_high_ratio(change.high);
   if (std::min(before.step_count(), after.step_count()) < kFewSteps)

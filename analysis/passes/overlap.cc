@@ -37,8 +37,14 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
       DeviceSpans& spans = devices[track.device];
       switch (work.kind) {
         case DeviceWorkKind::kKernel: {
-          const bool is_collective = classes.Of(track, work) == results::TIME_CATEGORY_COLLECTIVE;
-          (is_collective ? spans.collective : spans.compute).push_back(work.span);
+          const results::TimeCategory category = classes.Of(track, work);
+          const bool is_collective = category == results::TIME_CATEGORY_COLLECTIVE;
+          // XLA's own copies are instructions among others.
+          const bool is_copy = category == results::TIME_CATEGORY_COPY_DTOD;
+          (is_collective ? spans.collective
+           : is_copy     ? spans.copy
+                         : spans.compute)
+              .push_back(work.span);
           kernels.push_back(work.span);
           break;
         }

@@ -133,11 +133,20 @@ std::string HeadOf(const results::Finding& finding, const results::Verdict* verd
 }
 
 const char* PlaceWords(results::PlaceKind kind) {
-  constexpr const char* kWords[] = {
-      "the place",        "the longest gap",  "the longest call",   "the longest copy",
-      "the longest wait", "the longest read", "the longest launch", "the longest collective",
-      "the longest run",  "the longest move", "a typical step",     "the longest step",
-      "the peak",         "the start"};
+  constexpr const char* kWords[] = {"the place",
+                                    "the longest gap",
+                                    "the longest call",
+                                    "the longest copy",
+                                    "the longest wait",
+                                    "the longest read",
+                                    "a launch in the typical step",
+                                    "the longest collective",
+                                    "the longest run",
+                                    "the longest move",
+                                    "a typical step",
+                                    "the longest step",
+                                    "the peak",
+                                    "the start"};
   static_assert(std::size(kWords) == results::PlaceKind_ARRAYSIZE);
   return kWords[kind];
 }

@@ -44,6 +44,10 @@ const char* VerdictWord(results::DiffVerdict verdict) {
 
 std::string StepWords(const results::Diff& diff) {
   const results::StepDiff& steps = diff.steps();
+  if (steps.differs_in_window()) {
+    return "One recording has no work of a GPU in its steps. The steps of the host and those of a "
+           "GPU are different measures, so they are not compared.";
+  }
   if (!steps.has_change_ratio())
     return "A recording without steps has one time only: a difference may be noise.";
   std::string words = "The median step took " + FormatDuration(steps.before_median_ns()) + " in " +
@@ -51,8 +55,11 @@ std::string StepWords(const results::Diff& diff) {
                       FormatDuration(steps.after_median_ns()) + " in " +
                       FormatNumber(steps.after_count()) +
                       " after: " + SignedPercent(steps.change_ratio());
-  words += ", with a probability of 95 % between " + SignedPercent(steps.change_low_ratio()) +
-           " and " + SignedPercent(steps.change_high_ratio()) + ".";
+  if (steps.has_change_low_ratio()) {
+    words += ", with a probability of 95 % between " + SignedPercent(steps.change_low_ratio()) +
+             " and " + SignedPercent(steps.change_high_ratio());
+  }
+  words += ".";
   if (diff.verdict() == results::DIFF_VERDICT_INCONCLUSIVE) words += " Record more steps to know.";
   return words;
 }

@@ -94,6 +94,8 @@ class Report : public Verb {
                                    : "the events of some steps are in the page, the others are not";
       Say(what + ": with all of them the page would have " +
           FormatBytes(report.bytes + report.left_out_bytes) + "; --max-size allows more");
+      if (report.bytes > options_.max_bytes)
+        Say("the results alone are larger than --max-size, and they are never left out");
     }
     if (report.failed_count != 0)
       Say(Plural(report.failed_count, "result is", "results are") + " missing; the page says why");

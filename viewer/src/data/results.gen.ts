@@ -1509,6 +1509,7 @@ export interface Comparability {
 }
 
 export interface StepDiff {
+  differs_in_window: boolean;
   window: "none" | "mark" | "device" | "all";
   before_count: number;
   after_count: number;

@@ -138,9 +138,14 @@ function figuresOf(result: DiffResult): Figure[] {
     {
       label: "Change",
       value: change(steps.change_ratio),
-      below: hasChange
-        ? `${change(steps.change_low_ratio)} to ${change(steps.change_high_ratio)}`
-        : "a side has no steps",
+      below:
+        steps.change_low_ratio !== null
+          ? `${change(steps.change_low_ratio)} to ${change(steps.change_high_ratio)}`
+          : hasChange
+            ? "one step tells no spread"
+            : steps.differs_in_window
+              ? "different measures"
+              : "a side has no steps",
       isCause: result.verdict === "regression",
     },
     {

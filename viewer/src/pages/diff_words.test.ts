@@ -16,6 +16,7 @@ const STEPS: StepDiff = {
   change_ratio: 0.2,
   change_low_ratio: 0.18,
   change_high_ratio: 0.22,
+  differs_in_window: false,
 };
 const SAME: Comparability = {
   score_ratio: 1,
@@ -53,6 +54,15 @@ describe("a comparison", () => {
     );
     expect(plain(verdictWords(diff("neutral")).because)).toContain("Less than 2.0 %");
     expect(verdictWords(diff("inconclusive")).because).toContain("Record more steps");
+  });
+
+  it("tells no interval of a single step, and compares no different measures", () => {
+    const one = { change_low_ratio: null, change_high_ratio: null };
+    expect(verdictWords(diff("inconclusive", one)).because).not.toContain("95");
+    const { headline } = verdictWords(
+      diff("none", { ...one, change_ratio: null, differs_in_window: true }),
+    );
+    expect(headline).toContain("different measures");
   });
 
   it("says that a side has no steps", () => {

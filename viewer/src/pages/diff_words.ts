@@ -37,6 +37,13 @@ export function verdictWords({ verdict, steps, neutral_ratio }: Diff): {
   headline: string;
   because: string;
 } {
+  if (steps.differs_in_window) {
+    return {
+      headline: "The steps of the two are different measures.",
+      because:
+        "One recording has no work of a GPU in its steps. The steps of the host and those of a GPU are not compared.",
+    };
+  }
   if (steps.change_ratio === null) {
     return {
       headline: "Without steps on both sides, there is no time to compare.",
@@ -51,7 +58,12 @@ export function verdictWords({ verdict, steps, neutral_ratio }: Diff): {
     inconclusive: "The steps do not tell whether the program is slower.",
     none: "The steps do not tell whether the program is slower.",
   }[verdict];
-  const interval = `between ${change(steps.change_low_ratio)} and ${change(steps.change_high_ratio)}`;
+  const interval =
+    steps.change_low_ratio === null
+      ? ""
+      : ` With a probability of 95 % the change lies between ${change(
+          steps.change_low_ratio,
+        )} and ${change(steps.change_high_ratio)}.`;
   const more =
     verdict === "inconclusive"
       ? " Record more steps to know."
@@ -62,7 +74,7 @@ export function verdictWords({ verdict, steps, neutral_ratio }: Diff): {
     headline,
     because: `The median step took ${duration(steps.before_median_ns)} before and ${duration(
       steps.after_median_ns,
-    )} after. With a probability of 95 % the change lies ${interval}.${more}`,
+    )} after.${interval}${more}`,
   };
 }
 

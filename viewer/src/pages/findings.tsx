@@ -68,7 +68,7 @@ const PLACE_WORDS: Readonly<Record<Place["kind"], string>> = {
   longest_copy: "the longest copy",
   longest_wait: "the longest wait",
   longest_read: "the longest read",
-  longest_kernel: "the longest launch",
+  longest_kernel: "a launch in the typical step",
   longest_collective: "the longest collective",
   longest_run: "the longest run",
   longest_move: "the longest move",

@@ -189,5 +189,14 @@ TEST(KernelCategory, ComesFromCodeOrName) {
   for (const auto& [name, category] : cases) EXPECT_EQ(Category(name), category) << name;
 }
 
+TEST(KernelClass, InstructionsOfXlaMoveData) {
+  EXPECT_TRUE(IsCollective("all-reduce.12"));
+  EXPECT_TRUE(IsCollective("%collective-permute = f32[8]"));
+  EXPECT_TRUE(IsCopyOfXla("copy-done.2"));
+  EXPECT_TRUE(IsCopyOfXla("%copy-start = (f32[5])"));
+  EXPECT_FALSE(IsCopyOfXla("copy.3"));
+  EXPECT_FALSE(IsCollective("fusion.7"));
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

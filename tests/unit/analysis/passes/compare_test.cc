@@ -99,6 +99,40 @@ TEST(Compare, FewStepsAreInconclusive) {
               testing::Contains(static_cast<int>(results::DIFF_REASON_FEW_STEPS)));
 }
 
+TEST(Compare, StepsOfTheHostAreNotThoseOfADevice) {
+  results::Baseline host, device;
+  for (int i = 0; i < 10; ++i) {
+    host.add_step_ns(47 * kMs);
+    device.add_step_ns(35 * kMs);
+  }
+  for (results::Baseline* side : {&host, &device}) {
+    side->set_step_count(10);
+    side->set_step_median_ns(side->step_ns(0));
+  }
+  host.set_window(results::STEP_WINDOW_MARK);
+  device.set_window(results::STEP_WINDOW_DEVICE);
+  std::unique_ptr<google::protobuf::Message> result;
+  ASSERT_FALSE(CompareBaselines(host, device, &result));
+  const auto& diff = dynamic_cast<results::Diff&>(*result);
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_INCONCLUSIVE);
+  EXPECT_TRUE(diff.steps().differs_in_window());
+  EXPECT_FALSE(diff.steps().has_change_ratio());
+  EXPECT_THAT(Render(diff, Format::kText, {}, 0), testing::HasSubstr("not compared"));
+}
+
+TEST(Compare, ASingleStepHasNoInterval) {
+  results::Baseline one;
+  one.add_step_ns(47 * kMs);
+  one.set_step_count(1);
+  one.set_step_median_ns(47 * kMs);
+  std::unique_ptr<google::protobuf::Message> result;
+  ASSERT_FALSE(CompareBaselines(one, one, &result));
+  const auto& diff = dynamic_cast<results::Diff&>(*result);
+  EXPECT_TRUE(diff.steps().has_change_ratio());
+  EXPECT_FALSE(diff.steps().has_change_low_ratio());
+  EXPECT_THAT(Render(diff, Format::kText, {}, 0), testing::Not(testing::HasSubstr("95 %")));
+}
+
 TEST(Compare, KernelsOfOneSideAreThere) {
   const results::Diff diff = Diff(Make(1000, 0, 20, 1, true), Make(1000, 0, 20, 2, false));
   EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_IMPROVEMENT);
