@@ -120,6 +120,7 @@ export const COLLECTIVE_WORDS = [
   "reducescatter",
   "crossdevicereduce",
   "sendrecv",
+  "collectivepermute",
 ] as const;
 
 /** The other classes by words of a name; the first that fits. */
@@ -145,7 +146,7 @@ const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
 ];
 
 function isCollective(name: string): boolean {
-  const letters = name.toLowerCase().replaceAll("_", "");
+  const letters = name.toLowerCase().replace(/[_-]/g, "");
   return COLLECTIVE_WORDS.some((word) => letters.includes(word));
 }
 
