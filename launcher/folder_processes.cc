@@ -131,7 +131,7 @@ Change FolderProcessList::Do(const std::string& action, int32_t pid) {
   if (answer.kind != Answer::Kind::kOk) return {Change::Kind::kRefused, answer.error};
   const std::string snapshot = answer.Get(proto::kKeySnapshot);
   if (action == proto::kVerbSnapshot && !snapshot.empty())
-    return {Change::Kind::kDone, LastPart(snapshot)};
+    return {Change::Kind::kDone, "the snapshot is " + LastPart(snapshot)};
   return {Change::Kind::kDone, DescribeChange(answer)};
 }
 

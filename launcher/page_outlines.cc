@@ -6,14 +6,9 @@
 #include "launcher/page_outlines.h"
 
 #include <malloc.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <utility>
-
-#include "launcher/temporary_folder.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -48,16 +43,6 @@ bool ReadTable(std::string_view* text, analysis::OutlineTable* table) {
     uint8_t cls = 0;
     if (!TakePair(text, &key, &cls)) return false;
     table->classes[key] = cls;
-  }
-  return true;
-}
-
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(done));
   }
   return true;
 }
@@ -97,34 +82,29 @@ PageAnswer PageOutlines::Make(const analysis::OutlineRequest& request) {
   const std::shared_ptr<const analysis::Outlines> outlines = Open(&answer.fault);
   if (outlines == nullptr) return answer;
   std::string bytes;
-  {
-    const std::lock_guard lock(making_);
-    if (const analysis::Error error = outlines->Make(request, &bytes)) {
-      answer.fault = error.message;
-      return answer;
-    }
-  }
-  auto file = std::make_shared<codec::OwnedFile>();
-  answer.fault = MakeUnnamedFile(file.get());
-  if (!answer.fault.empty()) return answer;
-  if (!WriteAll(file->fd(), bytes)) {
-    answer.fault = std::string("The outline cannot be kept in a temporary file: ") +
-                   std::strerror(errno) + "; name another place in TMPDIR.";
+  if (const analysis::Error error = outlines->Make(request, &bytes)) {
+    answer.fault = error.message;
     return answer;
   }
-  answer.size = bytes.size();
-  answer.file = std::move(file);
-  return answer;
+  return KeepResult(bytes);
+}
+
+std::shared_ptr<const PageAnswer> PageOutlines::Find(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const auto known = kept_.find(text);
+  return known == kept_.end() ? nullptr : known->second;
 }
 
 std::shared_ptr<const PageAnswer> PageOutlines::Get(const std::string& text,
                                                     const analysis::OutlineRequest& request) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = kept_.find(text);
-    if (known != kept_.end()) return known->second;
-  }
+  if (auto known = Find(text)) return known;
+  const std::lock_guard turn(making_);
+  // Another thread may have made it meanwhile.
+  if (auto known = Find(text)) return known;
+  is_busy_ = true;
   auto answer = std::make_shared<const PageAnswer>(Make(request));
+  is_busy_ = false;
+  // The rows are gone: their memory goes back to the machine.
   malloc_trim(0);
   const std::lock_guard lock(mutex_);
   if (kept_.size() >= kMostKept) kept_.clear();

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Outlines of large tracks for a server's page. An outline is made when it is first asked for, and
-// kept in a file without a name. Any thread may ask; a few outlines are made at once.
+// kept in a file without a name. Any thread may ask. One outline after the other is made, because
+// each takes all cores.
 
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,14 +32,18 @@ class PageOutlines {
   // Returns the outline, or says why it cannot be made.
   std::shared_ptr<const PageAnswer> Get(const std::string& text,
                                         const analysis::OutlineRequest& request);
+  // Returns whether an outline is being made. This cannot be interrupted.
+  bool IsBusy() const { return is_busy_; }
 
  private:
+  std::shared_ptr<const PageAnswer> Find(const std::string& text);
   PageAnswer Make(const analysis::OutlineRequest& request);
   std::shared_ptr<const analysis::Outlines> Open(std::string* fault);
 
   const std::string input_;
   std::mutex mutex_;   // of what is below
-  std::mutex making_;  // held while an outline is made: it takes all cores
+  std::mutex making_;  // held while an outline is made
+  std::atomic<bool> is_busy_ = false;
   std::shared_ptr<const analysis::Outlines> outlines_;
   std::map<std::string, std::shared_ptr<const PageAnswer>> kept_;
 };

@@ -22,7 +22,7 @@ class ServedPage : public Served {
   ServedPage(analysis::ReportOptions page, PageResults::Compute compute);
 
   HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
-  bool Stop() override { return results_.Stop(); }
+  bool Stop() override { return results_.Stop() && !outlines_.IsBusy(); }
 
  private:
   HttpAnswer Page() const;

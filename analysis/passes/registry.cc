@@ -122,6 +122,12 @@ TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, in
   return text;
 }
 
+// Sums are of the whole recording.
+bool IsOfAll(const PassOptions& options) {
+  return options.pid == 0 && !options.window && !options.steps && options.devices.empty() &&
+         options.under_range.empty();
+}
+
 }  // namespace
 
 const std::vector<PassEntry>& PassTable() {
@@ -385,12 +391,6 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   if (pass == "kernels" && options.by == "op")
     tables = tables | kSteps | TableSet{Kind::kApi, Kind::kLaunch};
   return tables;
-}
-
-// Sums are of the whole recording.
-static bool IsOfAll(const PassOptions& options) {
-  return options.pid == 0 && !options.window && !options.steps && options.devices.empty() &&
-         options.under_range.empty();
 }
 
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {

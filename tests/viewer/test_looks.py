@@ -18,7 +18,7 @@ from conftest import ROOT, assert_quiet, missing, probe, stats, write_report
 BUNDLE = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "language_model"
 LOOKS = pathlib.Path(__file__).parent / "looks"
 PAGES = ["overview", "timeline", "kernels", "steps", "memory"]
-# Of the pixels of a picture at an eighth of its size. Another font changes fewer; a lost column more.
+# The part of the pixels that may differ, at an eighth of the size. Another font changes fewer; a lost column more.
 MOST_DIFFERENT = 0.04
 
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")

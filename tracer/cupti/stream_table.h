@@ -26,7 +26,7 @@ namespace gpuprof::tracer::cupti {
 
 struct Stream {
   uint32_t device, context, stream, track;
-  // Of each table, by RateBudget::Class: in one buffer all rows stand for equally many records.
+  // Buffers by table and RateBudget::Class: in one buffer all rows stand for equally many records.
   codec::SpanBuffer* buffers[proto::kCuptiTables][RateBudget::kClasses] = {};
 
   template <proto::ChunkKind kKind>

@@ -12,8 +12,8 @@ export interface Capture {
   readonly bytes: number;
   readonly modified_ns: number;
   readonly state: "ready" | "importing" | "failed";
-  /** Of an import: the part that is done. */
-  readonly progress: number;
+  /** The part of an import that is done; null: it is not known. */
+  readonly progress: number | null;
   /** Why it failed. */
   readonly reason: string;
 }

@@ -30,7 +30,8 @@ function moment(ns: number): string {
 }
 
 function stateWords({ state, progress, reason }: Capture): string {
-  if (state === "importing") return `importing, ${percent(progress)}`;
+  if (state === "importing")
+    return progress === null ? "importing" : `importing, ${percent(progress)}`;
   return state === "failed" ? `failed: ${reason}` : "ready";
 }
 

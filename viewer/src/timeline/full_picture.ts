@@ -26,7 +26,7 @@ function rgb(colour: string): number[] {
 interface Run {
   from: number;
   to: number;
-  /** Of the first event; a run of one is drawn as a slice. */
+  /** The first event's; a run of one is drawn as a slice. */
   readonly slot: Slot;
   count: number;
   readonly left: number;
