@@ -70,7 +70,7 @@ TEST(PageLimits, TheResultSaysWhatIsNotInTheFigures) {
   std::unique_ptr<google::protobuf::Message> result;
   ASSERT_FALSE(analysis::Run("overview", many, options, &result));
   const auto& notes = static_cast<const results::Overview&>(*result).meta().notes();
-  ASSERT_EQ(1, notes.size());
+  ASSERT_LE(1, notes.size());
   EXPECT_EQ(
       "60,000,000 rows of these tables are not in the figures, as they are too many for a page: "
       "op. This command reads all of them: gpuprof stats overview",
