@@ -96,6 +96,8 @@ interface Column {
 class Bars {
   /** By pixel and slot: the part of the pixel. */
   private shares = new Float64Array(0);
+  /** By pixel: a bit for each slot that has a part. */
+  private slots = new Uint32Array(0);
   private first = 0;
   private pixels = 0;
 
@@ -105,18 +107,22 @@ class Bars {
   begin(left: number, right: number): void {
     this.first = Math.floor(left);
     this.pixels = Math.max(0, Math.ceil(right) - this.first);
-    const size = this.pixels * SLOTS.length;
-    if (size > this.shares.length) this.shares = new Float64Array(2 * size);
+    if (this.pixels <= this.slots.length) return;
+    this.slots = new Uint32Array(2 * this.pixels);
+    this.shares = new Float64Array(2 * this.pixels * SLOTS.length);
   }
 
   /** Adds a bar. It fills `share` of the height of the cell, and stays within the cell. */
   add(left: number, right: number, slot: number, share: number): void {
-    const { shares, first } = this;
-    const last = Math.min(Math.ceil(right) - first, this.pixels);
-    for (let i = Math.max(0, Math.floor(left) - first); i < last; i++) {
-      const part = Math.min(right, first + i + 1) - Math.max(left, first + i);
-      const at = i * SLOTS.length + slot;
-      if (part > 0) shares[at] = (shares[at] as number) + part * share;
+    const { shares, slots, first } = this;
+    const end = Math.min(right - first, this.pixels);
+    for (let from = Math.max(left - first, 0); from < end; ) {
+      const pixel = Math.floor(from);
+      const to = Math.min(pixel + 1, end);
+      const at = pixel * SLOTS.length + slot;
+      shares[at] = (shares[at] as number) + (to - from) * share;
+      slots[pixel] = (slots[pixel] as number) | (1 << slot);
+      from = to;
     }
   }
 
@@ -129,26 +135,35 @@ class Bars {
       i = next;
     }
     this.shares.fill(0, 0, this.pixels * SLOTS.length);
+    this.slots.fill(0, 0, this.pixels);
   }
 
   private areAlike(one: number, two: number): boolean {
-    const { shares } = this;
-    for (let i = 0; i < SLOTS.length; i++)
-      if (shares[one * SLOTS.length + i] !== shares[two * SLOTS.length + i]) return false;
+    const { shares, slots } = this;
+    if (slots[one] !== slots[two]) return false;
+    for (let left = slots[one] as number; left !== 0; left &= left - 1) {
+      const slot = lowest(left);
+      if (shares[one * SLOTS.length + slot] !== shares[two * SLOTS.length + slot]) return false;
+    }
     return true;
   }
 
   private emit(pixel: number, width: number, base: number, room: number, dim: boolean): void {
     let y = base;
-    for (let i = 0; i < SLOTS.length; i++) {
-      const share = this.shares[pixel * SLOTS.length + i] as number;
-      if (share <= 0) continue;
+    for (let left = this.slots[pixel] as number; left !== 0; left &= left - 1) {
+      const slot = lowest(left);
+      const share = this.shares[pixel * SLOTS.length + slot] as number;
       const tall = Math.min(share * room, y - base + room);
       if (tall <= 0) break;
       y -= tall;
-      this.list.add(LAYER.bars, SLOTS[i] ?? "bar", dim, this.first + pixel, y, width, tall);
+      this.list.add(LAYER.bars, SLOTS[slot] ?? "bar", dim, this.first + pixel, y, width, tall);
     }
   }
+}
+
+/** Returns the number of the lowest bit that is set. */
+function lowest(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
 }
 
 class TrackScene {
