@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,34 +21,59 @@
 namespace gpuprof::launcher {
 namespace {
 
-// Most results of ranges that are kept. Each holds a descriptor.
-constexpr int kMostRanges = 64;
+// Most results of parts that are kept. Each holds a descriptor.
+constexpr int kMostParts = 64;
 
-// A name PASS or PASS:KEY, with @FROM,TO if only what begins in a range counts.
+template <typename Number>
+bool ReadNumber(std::string_view text, Number* number) {
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, *number);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
+// A name PASS or PASS:KEY, with @PART behind it if only a part counts. A part is FROM,TO, pid=PID
+// or device=NUMBER, or several of these with ; between them.
 struct Wanted {
   explicit Wanted(const std::string& name) {
     const size_t at = name.find('@');
     const std::string whole = name.substr(0, at);
     pass = whole.substr(0, whole.find(':'));
+    if (whole.size() > pass.size()) options.by = whole.substr(pass.size() + 1);
     has_key = whole.size() > pass.size();
-    if (has_key) by = whole.substr(pass.size() + 1);
-    if (at != std::string::npos) is_wrong = !ReadRange(name.substr(at + 1));
+    for (size_t begin = at; begin != std::string::npos;) {
+      const size_t end = name.find(';', begin + 1);
+      const std::string piece = name.substr(begin + 1, end - begin - 1);
+      is_wrong = is_wrong || !ReadPiece(piece);
+      begin = end;
+    }
   }
 
-  bool ReadRange(std::string_view text) {
-    int64_t from = 0, to = 0;
-    const char* const end = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), end, from);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',') return false;
-    const auto second = std::from_chars(first.ptr + 1, end, to);
-    if (second.ec != std::errc() || second.ptr != end || from >= to) return false;
-    window = {from, to};
+  bool ReadPiece(std::string_view piece) {
+    const size_t equals = piece.find('=');
+    if (equals == std::string_view::npos) return !options.window && ReadRange(piece);
+    const std::string_view value = piece.substr(equals + 1);
+    if (piece.substr(0, equals) == "pid")
+      return options.pid == 0 && ReadNumber(value, &options.pid) && options.pid > 0;
+    uint32_t device = 0;
+    if (piece.substr(0, equals) != "device" || !options.devices.empty()) return false;
+    if (!ReadNumber(value, &device)) return false;
+    options.devices = {device};
     return true;
   }
 
-  std::string pass, by;
+  bool ReadRange(std::string_view text) {
+    const size_t comma = text.find(',');
+    if (comma == std::string_view::npos) return false;
+    int64_t from = 0, to = 0;
+    if (!ReadNumber(text.substr(0, comma), &from) || !ReadNumber(text.substr(comma + 1), &to))
+      return false;
+    options.window = {from, to};
+    return from < to;
+  }
+
+  std::string pass;
   bool has_key = false, is_wrong = false;
-  std::optional<std::pair<int64_t, int64_t>> window;
+  analysis::PassOptions options;
 };
 
 // Takes the pieces of a result.
@@ -101,17 +125,19 @@ std::string CheckResultName(const std::string& name) {
                                  [&](const auto& each) { return each.name == wanted.pass; });
   if (pass == passes.end())
     return "There is no pass of this name; 'gpuprof help stats' lists them.";
-  if (wanted.is_wrong) return "A range is @FROM,TO in nanoseconds of the bundle's time.";
+  if (wanted.is_wrong) {
+    return "A part is FROM,TO in nanoseconds of the bundle's time, pid=PID or device=NUMBER, with a "
+           "; between several.";
+  }
   if (!wanted.has_key) return "";
-  if (std::find(pass->keys.begin(), pass->keys.end(), wanted.by) != pass->keys.end()) return "";
+  if (std::find(pass->keys.begin(), pass->keys.end(), wanted.options.by) != pass->keys.end())
+    return "";
   return "The pass has no key of this name; 'gpuprof help stats' lists them.";
 }
 
 PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
   const Wanted wanted(name);
-  analysis::PassOptions options;
-  options.by = wanted.by;
-  options.window = wanted.window;
+  const analysis::PassOptions& options = wanted.options;
   PageAnswer answer;
   analysis::OpenOptions open;
   open.headers_only = true;
@@ -150,7 +176,7 @@ PageResults::~PageResults() {
 std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
   std::unique_lock lock(mutex_);
   if (kept_.emplace(name, nullptr).second) {
-    ForgetRanges();
+    ForgetParts();
     wanted_.push_back(name);
     changed_.notify_all();
   }
@@ -158,7 +184,7 @@ std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
   changed_.wait(lock, [&] {
     const auto found = kept_.find(name);
     if (found == kept_.end()) {
-      // Another range was asked for meanwhile, and this one was forgotten.
+      // Another part was asked for meanwhile, and this one was forgotten.
       kept_.emplace(name, nullptr);
       wanted_.push_back(name);
       changed_.notify_all();
@@ -170,13 +196,13 @@ std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
   return answer;
 }
 
-// Forgets results of ranges if there are too many. The files go when nobody reads them any more.
-void PageResults::ForgetRanges() {
-  const auto is_of_range = [](const auto& each) {
+// Forgets results of parts if there are too many. The files go when nobody reads them any more.
+void PageResults::ForgetParts() {
+  const auto is_of_part = [](const auto& each) {
     return each.second != nullptr && each.first.find('@') != std::string::npos;
   };
-  if (std::count_if(kept_.begin(), kept_.end(), is_of_range) > kMostRanges)
-    std::erase_if(kept_, is_of_range);
+  if (std::count_if(kept_.begin(), kept_.end(), is_of_part) > kMostParts)
+    std::erase_if(kept_, is_of_part);
 }
 
 bool PageResults::Stop() {

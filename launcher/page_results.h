@@ -31,7 +31,8 @@ struct PageAnswer {
 };
 
 // Returns what is wrong with the name of a result, in a sentence, or "". Names are PASS and
-// PASS:KEY, with @FROM,TO behind for what begins in a range of nanoseconds.
+// PASS:KEY. Behind them may stand a part: @FROM,TO for what begins in a range of nanoseconds,
+// @pid=PID for a process, @device=NUMBER for a device, or several of these with ; between them.
 std::string CheckResultName(const std::string& name);
 
 // Computes a result of this name, which CheckResultName found right. Opens the input with the
@@ -56,7 +57,7 @@ class PageResults {
 
  private:
   void Run();
-  void ForgetRanges();
+  void ForgetParts();
 
   const Compute compute_;
   std::mutex mutex_;

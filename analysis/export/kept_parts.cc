@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <new>
-#include <set>
 #include <utility>
 
 #include "analysis/export/report_text.h"
@@ -20,73 +19,9 @@ namespace {
 constexpr uint64_t kPartWords = 24;
 // Parts that are so near each other are one.
 constexpr uint64_t kNearBytes = 16;
-// Steps beside the typical one that are kept if there is room.
-constexpr size_t kMostNeighbours = 32;
-// Without steps, this part of the time comes first. Each further stretch is twice as long.
+// The first stretch is this part of the time.
 constexpr int64_t kFirstPart = 4096;
-
-Interval WindowOf(const results::Steps& steps, const results::Step& step) {
-  Interval window{step.start_ns(), step.start_ns() + step.duration_ns()};
-  // The device does the step's work later.
-  for (const results::DeviceStep& device : steps.device_steps()) {
-    if (device.pid() != step.pid() || device.host() != step.host() ||
-        device.number() != step.number())
-      continue;
-    window.start = std::min(window.start, device.start_ns());
-    window.end = std::max(window.end, device.start_ns() + device.duration_ns());
-  }
-  return window;
-}
-
 }  // namespace
-
-std::vector<Wanted> WantedStretches(const results::Steps& steps, Interval whole) {
-  std::vector<Wanted> wanted;
-  std::vector<const results::Step*> rows;
-  // The first series is that of the leading thread.
-  for (const results::Step& step : steps.steps()) {
-    const bool leads = !steps.series().empty() && step.pid() == steps.series(0).pid() &&
-                       step.tid() == steps.series(0).tid() && step.host() == steps.series(0).host();
-    if (leads && !step.warmup()) rows.push_back(&step);
-  }
-  if (rows.empty()) {
-    const int64_t middle = whole.start + (whole.end - whole.start) / 2;
-    const int64_t length = std::max<int64_t>(whole.end - whole.start, 1);
-    for (int64_t part = kFirstPart; part != 0; part /= 2)
-      wanted.push_back({{middle - length / part / 2, middle + length / part / 2 + 1}, ""});
-    return wanted;
-  }
-  std::set<const results::Step*> taken;
-  const auto want = [&](const results::Step* step, const std::string& why) {
-    if (!taken.insert(step).second) return;
-    wanted.push_back({WindowOf(steps, *step), std::to_string(step->number()) + why});
-  };
-  const int64_t median = steps.series(0).median_ns();
-  auto typical = std::min_element(rows.begin(), rows.end(), [&](const auto* x, const auto* y) {
-    return std::abs(x->duration_ns() - median) < std::abs(y->duration_ns() - median);
-  });
-  // The device knows better, and other pages name its step.
-  if (!steps.device_series().empty() && steps.device_series(0).pid() == steps.series(0).pid()) {
-    const uint64_t number = steps.device_series(0).typical_number();
-    const auto found = std::find_if(rows.begin(), rows.end(),
-                                    [&](const auto* step) { return step->number() == number; });
-    if (found != rows.end()) typical = found;
-  }
-  want(*typical, ", a typical one");
-  want(*std::max_element(
-           rows.begin(), rows.end(),
-           [](const auto* x, const auto* y) { return x->duration_ns() < y->duration_ns(); }),
-       ", the longest");
-  for (const results::Step* step : rows) {
-    if (step->outlier()) want(step, ", an outlier");
-  }
-  const auto at = static_cast<size_t>(typical - rows.begin());
-  for (size_t away = 1; away <= kMostNeighbours; ++away) {
-    if (at + away < rows.size()) want(rows[at + away], "");
-    if (at >= away) want(rows[at - away], "");
-  }
-  return wanted;
-}
 
 Error KeptParts::Open(const std::string& path, std::unique_ptr<KeptParts>* parts) {
   ModelBuilder model(path);
@@ -138,6 +73,16 @@ Interval KeptParts::Whole() const {
     }
   }
   return whole;
+}
+
+std::vector<Interval> KeptParts::MiddleStretches() const {
+  const Interval whole = Whole();
+  const int64_t length = std::max<int64_t>(whole.end - whole.start, 1);
+  const int64_t middle = whole.start + length / 2;
+  std::vector<Interval> stretches;
+  for (int64_t part = kFirstPart; part != 0; part /= 2)
+    stretches.push_back({middle - length / part / 2, middle + length / part / 2 + 1});
+  return stretches;
 }
 
 bool KeptParts::Keep(Interval window, uint64_t room) {

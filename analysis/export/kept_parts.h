@@ -15,7 +15,6 @@
 
 #include "analysis/read/placed_files.h"
 #include "analysis/steps/interval.h"
-#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 
@@ -24,17 +23,6 @@ struct FilePart {
   uint64_t bytes = 0;
 };
 
-// A stretch of time that may be kept whole.
-struct Wanted {
-  Interval window;
-  std::string words;  // "12, the longest"; empty: no step
-};
-
-// Returns the stretches in the order in which they are wanted: the typical step, the longest one,
-// outliers, then the neighbours of the typical step. Without steps: a stretch in the middle, and
-// then ever longer ones.
-std::vector<Wanted> WantedStretches(const results::Steps& steps, Interval whole);
-
 class KeptParts {
  public:
   // Opens the bundle at a path. Returns an error if it cannot be read any more.
@@ -42,6 +30,8 @@ class KeptParts {
 
   // Returns the first and the last moment of all rows.
   Interval Whole() const;
+  // Returns stretches in the middle of this time, each twice as long as the one before.
+  std::vector<Interval> MiddleStretches() const;
   // Adds the blocks with rows in a stretch, if the base64 text of all parts is not longer than
   // `room` bytes then. Returns whether it did.
   bool Keep(Interval window, uint64_t room);

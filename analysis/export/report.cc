@@ -7,20 +7,18 @@
 // so.
 
 #include <fcntl.h>
-#include <google/protobuf/message.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
 #include "analysis/export/kept_parts.h"
 #include "analysis/export/page_manifest.h"
+#include "analysis/export/report_results.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
 #include "analysis/render/figures.h"
-#include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
@@ -28,42 +26,38 @@ namespace {
 
 // Three bytes make four digits: a piece of whole threes needs no padding before the file's end.
 constexpr size_t kPiece = 3 << 20;
-// What the manifest may say of left out events.
-constexpr uint64_t kManifestRoom = 4096;
-
-// Returns whether the pass reads rows that a trace with sums does not have.
-bool ReadsWork(std::string_view pass, const PassOptions& options) {
-  using proto::ChunkKind;
-  const TableSet summed = {ChunkKind::kKernel, ChunkKind::kMemcpy, ChunkKind::kMemset,
-                           ChunkKind::kGraphLaunch, ChunkKind::kApi};
-  return TablesOf(pass, options).Intersects(summed);
-}
+// What the manifest may say of parts and of left out events.
+constexpr uint64_t kManifestRoom = 8192;
+// Results of parts take this part of the room if the events do not fit.
+constexpr uint64_t kShareOfParts = 8;
 
 class Report {
  public:
   Report(const Trace& trace, const ReportOptions& options, Sink sink, void* context)
-      : trace_(trace), options_(options), sink_(sink), context_(context) {}
+      : options_(options), sink_(sink), context_(context), results_(trace) {}
 
   Error Write(ReportReport* report) {
     const size_t place = options_.page.rfind(kDataMark);
     if (place == std::string_view::npos) return PageWithoutPlace();
-    for (const PageResult& result : PageResults()) AddResult(result);
-    if (!options_.comparison.empty()) Keep(std::string(kComparisonResult), options_.comparison);
+    for (const PageResult& result : PageResults()) results_.Add(result);
+    if (!options_.comparison.empty())
+      results_.Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
-    const uint64_t fixed = options_.page.size() + results_.size() + Manifest().size();
-    if (fixed + whole > options_.max_bytes) {
-      ChooseParts(options_.max_bytes - std::min(options_.max_bytes, fixed + kManifestRoom));
+    // Events come first. If they do not fit anyway, results of parts say more than a few events.
+    results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
+    if (whole > Room()) {
+      ChooseParts(Room());
       report->left_out_bytes = whole - std::min(whole, file_bytes_);
       report->left_out_rows = left_out_rows_;
     }
     Put(options_.page.substr(0, place));
     Put(Manifest());
-    Put(results_);
+    Put(results_.elements());
     if (Error error = WriteFiles()) return error;
     Put(options_.page.substr(place));
     report->bytes = bytes_;
-    report->failed_count = failed_.size();
+    report->failed_count = results_.failed_count();
     return {};
   }
 
@@ -75,37 +69,10 @@ class Report {
     std::vector<FilePart> parts;  // empty: all of it
   };
 
-  void AddResult(const PageResult& wanted) {
-    const auto& [pass, by] = wanted;
-    const std::string name = wanted.Name();
-    PassOptions options;
-    options.by = by;
-    if (trace_.has_sums && PageSumsAbove(pass, options) == 0 && ReadsWork(pass, options)) {
-      failed_.push_back({{"pass", name},
-                         {"reason",
-                          "The recording has too much work of GPUs for a report, which only "
-                          "adds it up. This command reads every row: " +
-                              CommandOf(pass, options)}});
-      return;
-    }
-    std::unique_ptr<google::protobuf::Message> result;
-    if (Error error = Run(pass, trace_, options, &result)) {
-      failed_.push_back({{"pass", name}, {"reason", error.message}});
-      return;
-    }
-    if (name == "steps") steps_.CopyFrom(*result);
-    Keep(name, Render(*result, Format::kJson, options, 0));
-  }
-
-  void Keep(const std::string& name, const std::string& json) {
-    const std::string frame = codec::CompressText(json);
-    if (frame.empty()) {
-      failed_.push_back({{"pass", name}, {"reason", "There was not enough memory."}});
-      return;
-    }
-    passes_.push_back(name);
-    results_ += "<script type=\"text/plain\" class=\"gpuprof-result\" data-pass=\"" + name +
-                "\" data-encoding=\"zstd+base64\">" + Base64(frame) + "</script>\n";
+  // Returns how many bytes are left beside the page and its results.
+  uint64_t Room() const {
+    const uint64_t fixed = options_.page.size() + results_.elements().size() + kManifestRoom;
+    return options_.max_bytes - std::min(options_.max_bytes, fixed);
   }
 
   Error MeasureFiles() {
@@ -127,11 +94,15 @@ class Report {
     std::vector<std::string> steps;
     bool any = false;
     if (!KeptParts::Open(options_.bundle, &kept)) {
-      for (const Wanted& wanted : WantedStretches(steps_, kept->Whole())) {
-        const bool fits = kept->Keep(wanted.window, room);
-        any = any || fits;
-        if (fits && !wanted.words.empty()) steps.push_back(wanted.words);
-        if (!fits && wanted.words.empty()) break;
+      const std::vector<WantedStep> wanted = results_.Steps();
+      for (const WantedStep& step : wanted) {
+        if (!kept->Keep(step.window, room)) continue;
+        any = true;
+        steps.push_back(step.Words());
+      }
+      for (const Interval& stretch : kept->MiddleStretches()) {
+        if (!wanted.empty() || !kept->Keep(stretch, room)) break;
+        any = true;
       }
     }
     if (any) KeepParts(*kept);
@@ -160,7 +131,7 @@ class Report {
 
   std::string WordsOfSize() const {
     const uint64_t whole =
-        options_.page.size() + results_.size() + whole_bytes_ + 2 * kManifestRoom;
+        options_.page.size() + results_.elements().size() + whole_bytes_ + 2 * kManifestRoom;
     constexpr uint64_t kKiB = 1024, kMany = 10'000;
     const uint64_t kib = whole / kKiB + 1;
     const std::string size =
@@ -242,7 +213,7 @@ class Report {
 
   std::string Manifest() const {
     return ManifestBlock(options_, left_out_.empty() ? options_.left_out : left_out_,
-                         {{"passes", passes_}, {"failed", failed_}});
+                         results_.Members());
   }
 
   void Put(std::string_view text) {
@@ -251,15 +222,12 @@ class Report {
   }
 
   static constexpr std::string_view kAfter = "</script>\n";
-  const Trace& trace_;
   const ReportOptions& options_;
   const Sink sink_;
   void* const context_;
-  std::vector<std::string> passes_;
-  nlohmann::json failed_ = nlohmann::json::array();
-  std::string results_, left_out_;
+  ReportResults results_;
+  std::string left_out_;
   std::vector<File> files_;
-  results::Steps steps_;
   uint64_t file_bytes_ = 0, whole_bytes_ = 0, bytes_ = 0, left_out_rows_ = 0;
   bool is_open_ = true;
 };

@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Makes src/trace/fixtures/rows.json: what the tests' own reader of .gpt files and `gpuprof dump` say about the stored traces.
-The viewer's tests compare their reader with it. They need no built gpuprof so.
+The viewer's tests compare their reader with it. They need no built gpuprof so. It also imports two traces for these tests: one of
+PyTorch, and one of made-up Python calls.
 
     GPUPROF_BUILD_DIR=build/dev viewer/scripts/make-fixtures.py"""
 
 import json
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -71,6 +73,39 @@ def spans_of(bundle):
     return {"spans": spans, "names": names}
 
 
+def made_calls():
+    """Nested calls of 32 functions on two threads, in the form of torch.profiler. They are the same in each run."""
+    chance = random.Random(5)
+    events = []
+
+    def call(tid, begin, end, depth, parent):
+        part = "again" if chance.randrange(6) == 0 else f"part_{depth}"
+        name = f"loop/{part}.py({chance.randrange(4) + 1}): step"
+        number = len(events) + 1
+        events.append({"ph": "X", "cat": "python_function", "name": name, "pid": 7, "tid": tid, "ts": begin, "dur": end - begin,
+                       "args": {"Python id": number, "Python parent id": parent}})
+        at = begin
+        while depth < 6 and at + 4 < end and len(events) < 1500:
+            begin_inner = at + chance.randrange(3)
+            at = min(end, begin_inner + 1 + chance.randrange(max(1, (end - begin) // 2)))
+            if at > begin_inner:
+                call(tid, begin_inner, at, depth + 1, number)
+
+    for tid in (7, 8):
+        for turn in range(8):
+            call(tid, 1000 + turn * 500, 1450 + turn * 500, 0, None)
+    return {"schemaVersion": 1, "baseTimeNanoseconds": 0, "traceEvents": events}
+
+
+def import_to(target, path):
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = pathlib.Path(folder) / "bundle"
+        subprocess.run([trace_file.find_build() / "launcher" / "gpuprof", "import", path, "-o", bundle], check=True)
+        target.mkdir(parents=True, exist_ok=True)
+        for file in bundle.iterdir():
+            (target / file.name).write_bytes(file.read_bytes())
+
+
 def main():
     found = {}
     for name in BUNDLES:
@@ -78,14 +113,12 @@ def main():
         files = sorted(path.glob("*.gpt")) if path.is_dir() else [path]
         found[name] = {"columns": {file.name: columns_of(file) for file in files}, **spans_of(path)}
     with tempfile.TemporaryDirectory() as folder:
-        bundle = pathlib.Path(folder) / "bundle"
-        subprocess.run([trace_file.find_build() / "launcher" / "gpuprof", "import", TRACES / KINETO, "-o", bundle], check=True)
-        target = FIXTURES / "kineto"
-        target.mkdir(parents=True, exist_ok=True)
-        for file in bundle.iterdir():
-            (target / file.name).write_bytes(file.read_bytes())
-        files = sorted(target.glob("*.gpt"))
-        found["kineto"] = {"columns": {file.name: columns_of(file) for file in files}, **spans_of(target)}
+        made = pathlib.Path(folder) / "calls.json"
+        made.write_text(json.dumps(made_calls()))
+        import_to(FIXTURES / "calls", made)
+    import_to(FIXTURES / "kineto", TRACES / KINETO)
+    files = sorted((FIXTURES / "kineto").glob("*.gpt"))
+    found["kineto"] = {"columns": {file.name: columns_of(file) for file in files}, **spans_of(FIXTURES / "kineto")}
     (FIXTURES / "rows.json").write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -7,6 +7,7 @@ import { render } from "preact";
 import { openSource } from "../data/open";
 import { Broken } from "../parts/states";
 import { beWorker, isWorker } from "../trace/worker";
+import { keepScope } from "./scope";
 import { Shell } from "./shell";
 import { followBrowser, source } from "./state";
 import "./tokens.css";
@@ -15,6 +16,7 @@ import "../parts/parts.css";
 
 function begin(place: HTMLElement): void {
   followBrowser();
+  keepScope();
   try {
     source.value = openSource(document);
   } catch (error) {

@@ -4,7 +4,7 @@
 // A page narrowed to a range: what ran there, cut at its edges, summed from the events themselves.
 
 import type { VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { count, duration, leftOutWords } from "../base/format";
 import type { Source } from "../data/source";
 import {
@@ -18,9 +18,9 @@ import {
 } from "../parts/columns";
 import { Broken, Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
-import type { RangeAnswer, RangeRow, Trace, TrackKind } from "../trace/api";
-import { scope, useTrace } from "./open_trace";
-import type { Range } from "./state";
+import type { RangeRow, Trace, TrackKind } from "../trace/api";
+import { useAnswer, useTrace } from "./open_trace";
+import { partOf, type Scope, scope, scopeWords } from "./scope";
 
 export interface NarrowedProps {
   readonly source: Source;
@@ -49,29 +49,23 @@ function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
   ];
 }
 
-/** Asks what ran in the scope. Null: the answer is not there yet. */
-function useRange(trace: Trace, kind: TrackKind): RangeAnswer | null {
-  const [answer, setAnswer] = useState<RangeAnswer | null>(null);
-  const range = scope.value;
-  useEffect(() => {
-    let isWanted = true;
-    setAnswer(null);
-    if (range !== null) trace.range(kind, range).then((found) => isWanted && setAnswer(found));
-    return () => {
-      isWanted = false;
-    };
-  }, [trace, kind, range]);
-  return answer;
-}
-
 /** Shows a page of the scope. */
 export function Narrowed(props: NarrowedProps) {
+  return (
+    <WithTrace source={props.source}>
+      {(trace) => {
+        const isThere = trace.info.tracks.some((track) => track.kind === props.kind);
+        return isThere ? <Rows {...props} trace={trace} /> : props.otherwise;
+      }}
+    </WithTrace>
+  );
+}
+
+/** Shows what needs the events, as soon as they are there. */
+export function WithTrace(props: { source: Source; children: (trace: Trace) => VNode }) {
   const now = useTrace(props.source);
   if (now.state === "loading") return <Loading what="the events of the recording" />;
-  if (now.state === "open") {
-    const isThere = now.trace.info.tracks.some((track) => track.kind === props.kind);
-    return isThere ? <Rows {...props} trace={now.trace} /> : props.otherwise;
-  }
+  if (now.state === "open") return props.children(now.trace);
   return (
     <div class="page">
       <Broken title="The events cannot be read">{now.why}.</Broken>
@@ -80,11 +74,10 @@ export function Narrowed(props: NarrowedProps) {
 }
 
 function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Trace }) {
-  const answer = useRange(trace, kind);
+  const answer = useAnswer(trace, (from, selection) => from.range(kind, selection));
   const rows = answer?.rows ?? [];
   const columns = useMemo(() => columnsOf(rows), [answer]);
-  const range = scope.value;
-  if (answer === null || range === null) return <Loading what="the events of the range" />;
+  if (answer === null) return <Loading what="the events of the range" />;
   const calls = rows.reduce((sum, row) => sum + row.count, 0);
   const busy = Math.max(0, ...answer.busy_ns.map((track) => track.busy_ns));
   return (
@@ -93,7 +86,7 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
         <h2>
           {title}
           <small>
-            {count(calls)} in a range of {duration(range.end_ns - range.start_ns)}, cut at its edges
+            {count(calls)} in {scopeWords(scope.value)}, cut at the edges
             {answer.busy_ns.length > 0 && `; the busiest track ran for ${duration(busy)}`}
           </small>
         </h2>
@@ -114,26 +107,18 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
   );
 }
 
-/** Says that a page shows what the server found in the scope. */
-export function OfTheRange({ range }: { readonly range: Range }) {
+/** Says of what a page is, if that is not the scope, or not all that can be seen at once. */
+export function OfWhat({ shown, isLacking }: { shown: Scope; isLacking: boolean }) {
+  const isScope = partOf(shown) === partOf(scope.value);
   return (
     <div class="page" style={{ paddingBottom: 0 }}>
       <Remark>
-        This page is of what began in a range of {duration(range.end_ns - range.start_ns)}.
-      </Remark>
-    </div>
-  );
-}
-
-/** Says that a page does not follow the scope, or not in this recording. */
-export function OfTheWholeRun({ isLacking }: { readonly isLacking: boolean }) {
-  return (
-    <div class="page" style={{ paddingBottom: 0 }}>
-      <Remark>
-        This page is of the whole run.{" "}
-        {isLacking
-          ? "The recording has no events of this kind to sum in the range."
-          : "Kernels, operations, CUDA calls, ranges, locks and file reads follow the range."}
+        This page is of {shown.range !== null && "what began in "}
+        {scopeWords(shown)}.{" "}
+        {!isScope &&
+          (isLacking
+            ? "The recording has no events of this kind to sum in the range."
+            : "It follows the choices of the scope; 'gpuprof serve' narrows it to any range.")}
       </Remark>
     </div>
   );

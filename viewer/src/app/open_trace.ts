@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The events of the recording, opened once for all pages, and the range that narrows the pages.
+// The events of the recording, opened once for all pages.
 
-import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Source } from "../data/source";
-import type { Trace } from "../trace/api";
+import type { Selection, Trace } from "../trace/api";
 import { openTrace } from "../trace/client";
-
-/** Nanoseconds of the bundle's time; null: the whole run. */
-export const scope = signal<{ readonly start_ns: number; readonly end_ns: number } | null>(null);
+import { scope } from "./scope";
 
 const opened = new WeakMap<Source, Promise<Trace>>();
 
@@ -45,4 +42,35 @@ export function useTrace(source: Source): TraceState {
     };
   }, [source]);
   return now;
+}
+
+/** Returns what the scope selects of the events. */
+export function selectionOf({ info }: Trace): Selection {
+  const { range, pid, device } = scope.value;
+  const { start_ns, end_ns } = range ?? { start_ns: info.start_ns, end_ns: info.end_ns + 1 };
+  const processes = [...info.processes.keys()].filter((i) => info.processes[i]?.pid === pid);
+  return {
+    start_ns,
+    end_ns,
+    ...(pid !== null && { processes }),
+    ...(device !== null && { devices: [device] }),
+  };
+}
+
+/** Asks the trace about the scope. Null: the answer is not there yet. */
+export function useAnswer<T>(
+  trace: Trace,
+  ask: (trace: Trace, selection: Selection) => Promise<T>,
+): T | null {
+  const [answer, setAnswer] = useState<{ value: T } | null>(null);
+  const now = scope.value;
+  useEffect(() => {
+    let isWanted = true;
+    setAnswer(null);
+    ask(trace, selectionOf(trace)).then((value) => isWanted && setAnswer({ value }));
+    return () => {
+      isWanted = false;
+    };
+  }, [trace, now]);
+  return answer?.value ?? null;
 }

@@ -4,7 +4,7 @@
 // The pages in the order of the rail. The first nine have the keys 1 to 9. The first is also shown if no
 // page is asked for.
 
-import type { ComponentType } from "preact";
+import type { ComponentType, VNode } from "preact";
 import { bytes, count, duration } from "../base/format";
 import type { Overview as OverviewResult, PassName, Result, ResultOf } from "../data/results";
 import type { Manifest, Source } from "../data/source";
@@ -17,16 +17,19 @@ import { Files } from "../pages/files";
 import { Graphs } from "../pages/graphs";
 import { Health } from "../pages/health";
 import { Idle } from "../pages/idle";
+import { IdleOfRange } from "../pages/idle_range";
 import { Kernels } from "../pages/kernels";
 import { Locks } from "../pages/locks";
 import { Memcpy } from "../pages/memcpy";
 import { Memory } from "../pages/memory";
+import { MemoryOfRange } from "../pages/memory_range";
 import { Ops } from "../pages/ops";
 import { Overlap } from "../pages/overlap";
 import { Overview } from "../pages/overview";
 import { Processes } from "../pages/processes";
 import { Ranges } from "../pages/ranges";
 import { Stacks } from "../pages/stacks";
+import { StacksOfRange } from "../pages/stacks_range";
 import { Steps } from "../pages/steps";
 import { Streams } from "../pages/streams";
 import { Sync } from "../pages/sync";
@@ -37,6 +40,11 @@ import { TimelinePage } from "./timeline_page";
 
 export interface PageProps {
   readonly source: Source;
+}
+
+export interface OfRangeProps extends PageProps {
+  /** The page of a wider part, from results. */
+  readonly otherwise: VNode;
 }
 
 export interface Page {
@@ -51,6 +59,8 @@ export interface Page {
   readonly followsHash?: boolean;
   /** The rows that the page shows of a range; absent: the page is of the whole run. */
   readonly narrows?: { readonly kind: TrackKind; readonly noun: readonly [string, string] };
+  /** The page of a part that only the events can tell of. */
+  readonly ofRange?: ComponentType<OfRangeProps>;
   /** The page is of the whole run, whatever the range. */
   readonly isWhole?: true;
   /** A few letters for the rail; null: what the page is about was not recorded. */
@@ -135,9 +145,23 @@ const PAGES: readonly Page[] = [
     narrows: { kind: "stream", noun: ["kernel or copy", "kernels and copies"] },
     badge: kernelCount,
   },
-  { id: "memory", title: "Memory", group: "", component: Memory, badge: peakMemory },
-  { id: "stacks", title: "Flame graph", group: "", component: Stacks },
-  { id: "idle", title: "Idle", group: "GPU", component: Idle, badge: gpuIdle },
+  {
+    id: "memory",
+    title: "Memory",
+    group: "",
+    component: Memory,
+    ofRange: MemoryOfRange,
+    badge: peakMemory,
+  },
+  { id: "stacks", title: "Flame graph", group: "", component: Stacks, ofRange: StacksOfRange },
+  {
+    id: "idle",
+    title: "Idle",
+    group: "GPU",
+    component: Idle,
+    ofRange: IdleOfRange,
+    badge: gpuIdle,
+  },
   {
     id: "critical_path",
     title: "Critical path",

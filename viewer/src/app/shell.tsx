@@ -4,18 +4,19 @@
 // The frame around every page: rail, top bar, keys.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, duration, percent } from "../base/format";
+import { count, percent } from "../base/format";
 import { whyLossesUnknown } from "../data/losses";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Broken, Remark } from "../parts/states";
-import { Narrowed, OfTheRange, OfTheWholeRun } from "./narrowed";
-import { scope } from "./open_trace";
+import { Narrowed, OfWhat } from "./narrowed";
 import { type Page, pagesOf } from "./pages";
+import { isWhole, partOf, scope, scopeOfResults, WHOLE } from "./scope";
+import { ScopeBar } from "./scope_bar";
 import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
-import { PageRange, useResult } from "./use_result";
+import { PagePart, useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
 
@@ -122,13 +123,25 @@ export function Shell({ source }: { source: Source }) {
 /** Shows a page: of the whole run, or of the scope. */
 function Shown({ page, source }: { page: Page; source: Source }) {
   const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
-  const { narrows } = page;
   if (gonePage.value === page.id) return <NotThere />;
-  const otherwise = <FromResults page={page} source={source} of={key} />;
-  if (scope.value === null || narrows === undefined) return otherwise;
-  return (
-    <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
+  if (isWhole(scope.value) || page.id === "timeline")
+    return <page.component source={source} key={key} />;
+  const shown = page.isWhole === true ? WHOLE : scopeOfResults(source.manifest, scope.value);
+  const { narrows, ofRange: OfRange } = page;
+  const otherwise = (
+    <PagePart.Provider value={partOf(shown)}>
+      <OfWhat shown={shown} isLacking={narrows !== undefined} />
+      <page.component source={source} key={`${key} ${partOf(shown)}`} />
+    </PagePart.Provider>
   );
+  const isExact = partOf(shown) === partOf(scope.value);
+  if (narrows !== undefined && (scope.value.range !== null || !isExact)) {
+    return (
+      <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
+    );
+  }
+  if (OfRange === undefined || isExact) return otherwise;
+  return <OfRange source={source} otherwise={otherwise} key={key} />;
 }
 
 function NotThere() {
@@ -138,26 +151,6 @@ function NotThere() {
         It was removed or moved since this page was opened. What was seen before is still shown.
       </Broken>
     </div>
-  );
-}
-
-/** Shows a page from results: a server has those of the scope, a report those of the whole run. */
-function FromResults({ page, source, of }: { page: Page; source: Source; of: string }) {
-  if (scope.value !== null && source.manifest.http === true && page.isWhole !== true) {
-    return (
-      <PageRange.Provider value={scope.value}>
-        <OfTheRange range={scope.value} />
-        <page.component source={source} key={of} />
-      </PageRange.Provider>
-    );
-  }
-  return (
-    <>
-      {scope.value !== null && page.id !== "timeline" && (
-        <OfTheWholeRun isLacking={page.narrows !== undefined} />
-      )}
-      <page.component source={source} key={of} />
-    </>
   );
 }
 
@@ -267,27 +260,10 @@ function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolea
       <span class="title" title={props.source.manifest.title}>
         {props.source.manifest.title}
       </span>
-      {scope.value !== null ? (
-        <span class="scope">
-          Scope <b>{duration(scope.value.end_ns - scope.value.start_ns)}</b> from{" "}
-          {duration(scope.value.start_ns)}{" "}
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              scope.value = null;
-            }}
-          >
-            Whole run
-          </button>
-        </span>
-      ) : (
-        meta !== null && (
-          <span class="scope">
-            Scope <b>whole run</b> {duration(meta.window_end_ns - meta.window_start_ns)}
-          </span>
-        )
-      )}
+      <ScopeBar
+        source={props.source}
+        window_ns={meta === null ? null : meta.window_end_ns - meta.window_start_ns}
+      />
       <span class="spacer" />
       <button type="button" class="button" aria-expanded={props.areKeysOpen} onClick={props.onKeys}>
         Keys

@@ -64,13 +64,14 @@ export const route = signal<Route>({ page: "overview", params: new URLSearchPara
 
 /** Changes parameters of the place without a new entry in the browser's history. */
 export function replaceParams(changes: Readonly<Record<string, string>>): void {
-  const params = new URLSearchParams(route.value.params);
+  // The timeline writes its part of the address by itself.
+  const { page, params } = parseHash(location.hash);
   for (const [name, value] of Object.entries(changes)) {
     if (value === "") params.delete(name);
     else params.set(name, value);
   }
   const query = params.toString();
-  const hash = `#${route.value.page}${query === "" ? "" : `?${query}`}`;
+  const hash = `#${page}${query === "" ? "" : `?${query}`}`;
   history.replaceState(null, "", hash);
   route.value = parseHash(hash);
 }
@@ -132,13 +133,9 @@ export interface Range {
 
 const kept = new Map<string, Promise<Loaded<unknown>>>();
 
-/** Returns the result of a pass, or why there is none. A server narrows it to a range. */
-export function load<P extends PassName>(
-  pass: P,
-  range: Range | null = null,
-): Promise<Loaded<ResultOf<P>>> {
-  const name =
-    range === null ? pass : `${pass}@${Math.round(range.start_ns)},${Math.round(range.end_ns)}`;
+/** Returns the result of a pass, or why there is none; of a part by its name (scope.ts). */
+export function load<P extends PassName>(pass: P, part = ""): Promise<Loaded<ResultOf<P>>> {
+  const name = part === "" ? pass : `${pass}@${part}`;
   let answer = kept.get(name);
   if (answer === undefined) {
     answer = ask(pass, name);

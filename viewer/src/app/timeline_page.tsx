@@ -6,7 +6,8 @@
 import type { Source } from "../data/source";
 import { Timeline } from "../pages/timeline";
 import { Broken, Loading } from "../parts/states";
-import { scope, useTrace } from "./open_trace";
+import { useTrace } from "./open_trace";
+import { narrowTo } from "./scope";
 
 export function TimelinePage({ source }: { readonly source: Source }) {
   return source.files.length === 0 ? <NoEvents /> : <Events source={source} />;
@@ -17,7 +18,7 @@ function Events({ source }: { readonly source: Source }) {
   if (now.state === "loading") return <Loading what="the events of the recording" />;
   if (now.state === "open") {
     const narrow = ({ start, end }: { start: number; end: number }) => {
-      scope.value = { start_ns: start, end_ns: end };
+      narrowTo({ range: { start_ns: start, end_ns: end } });
     };
     return <Timeline trace={now.trace} onNarrow={narrow} />;
   }

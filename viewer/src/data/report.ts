@@ -95,14 +95,27 @@ export function readManifest(page: Document): Manifest | null {
   return manifest;
 }
 
+/** Reads the JSON of an element; null: there is no such element. */
+function read(element: Element | undefined): unknown {
+  if (element === undefined) return null;
+  const text = element.textContent ?? "";
+  const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
+  return JSON.parse(isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text);
+}
+
 /** Returns the source of the blocks in a document; null: the document carries no data. */
 export function openReport(page: Document): Source | null {
   const manifest = readManifest(page);
   if (manifest === null) return null;
   const results = new Map<string, Element>();
+  const parts = new Map<string, Element>();
   for (const each of page.querySelectorAll("script.gpuprof-result")) {
-    results.set(each.getAttribute("data-pass") ?? "", each);
+    const part = each.getAttribute("data-part");
+    if (part === null) results.set(each.getAttribute("data-pass") ?? "", each);
+    else parts.set(part, each);
   }
+  let lastPart = "";
+  let resultsOfPart: Readonly<Record<string, unknown>> = {};
   const files: TraceFile[] = [];
   for (const each of page.querySelectorAll("script.gpuprof-file")) {
     const name = each.getAttribute("data-name") ?? "";
@@ -113,12 +126,15 @@ export function openReport(page: Document): Source | null {
   return {
     manifest,
     files,
-    async result(pass: string): Promise<unknown> {
-      const element = results.get(pass);
-      if (element === undefined) return null;
-      const text = element.textContent ?? "";
-      const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
-      return JSON.parse(isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text);
+    async result(name: string): Promise<unknown> {
+      const [pass = "", part] = name.split("@", 2);
+      if (part === undefined) return read(results.get(pass));
+      // One element has all results of a part, and pages ask for several.
+      if (part !== lastPart) {
+        resultsOfPart = (read(parts.get(part)) ?? {}) as Record<string, unknown>;
+        lastPart = part;
+      }
+      return resultsOfPart[pass] ?? null;
     },
   };
 }

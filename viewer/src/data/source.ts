@@ -53,6 +53,8 @@ export interface Manifest {
   readonly passes: readonly string[];
   /** Passes that failed, with the reason. */
   readonly failed: readonly { readonly pass: string; readonly reason: string }[];
+  /** Parts that have all results as well: processes, devices, and steps with words for people. */
+  readonly parts?: readonly { readonly name: string; readonly step?: string }[];
   /** One sentence about what is left out, and how to see it. Absent: everything is there. */
   readonly left_out?: string;
   /** The page comes from a server, which has the results and these files. */
@@ -81,7 +83,8 @@ export interface Source {
   readonly files: readonly TraceFile[];
   /**
    * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
-   * name PASS:KEY asks for `stats PASS --by KEY`. Rejects with NoResult if the pass failed.
+   * name PASS:KEY asks for `stats PASS --by KEY`; PASS@PART and PASS:KEY@PART ask for a part
+   * (app/scope.ts). Rejects with NoResult if the pass failed.
    */
   result(pass: string): Promise<unknown>;
   /** Returns the outline of a track, by outlinePath() of trace/outline.ts. Absent: nobody makes it. */

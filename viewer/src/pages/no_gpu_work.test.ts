@@ -21,7 +21,7 @@ describe("lacking", () => {
     expect(own?.why).toContain("The GPU ran 1 kernel, but nothing of this kind was seen");
     const range = lacking(overviewOf(2, "NVIDIA H100", true), "copies", true);
     expect(range).toEqual({
-      title: "This range has no copies",
+      title: "This part has no copies",
       why: "The GPU ran 2 kernels in the whole run.",
     });
   });

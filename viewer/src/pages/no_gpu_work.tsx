@@ -5,7 +5,7 @@
 
 import { useContext } from "preact/hooks";
 import type { Loaded } from "../app/state";
-import { PageRange, useResult } from "../app/use_result";
+import { PagePart, useResult } from "../app/use_result";
 import { plural } from "../base/format";
 import { isImported } from "../data/losses";
 import type { Overview, Result } from "../data/results";
@@ -27,7 +27,7 @@ const NO_WORK =
 export function lacking(
   overview: Overview,
   what: string,
-  isRange: boolean,
+  isPart: boolean,
 ): { title: string; why: string } | null {
   const kernels = overview.gpu?.kernel_count ?? 0;
   const copies = overview.gpu?.copy_count ?? 0;
@@ -36,9 +36,9 @@ export function lacking(
     kernels > 0 ? plural(kernels, "kernel", "kernels") : "",
     copies > 0 ? plural(copies, "copy", "copies") : "",
   ].filter((each) => each !== "");
-  const title = named(`This ${isRange ? "range" : "recording"} has no ${what}`, overview);
+  const title = named(`This ${isPart ? "part" : "recording"} has no ${what}`, overview);
   const held = named(`The GPU ran ${work.join(" and ")}`, overview);
-  if (isRange) return { title, why: `${held} in the whole run.` };
+  if (isPart) return { title, why: `${held} in the whole run.` };
   const none = isImported(overview)
     ? "the trace of the other tool holds nothing of this kind"
     : "nothing of this kind was seen while the program was recorded";
@@ -46,16 +46,16 @@ export function lacking(
 }
 
 export function NoGpuWork(props: NoGpuWorkProps) {
-  const range = useContext(PageRange);
+  const part = useContext(PagePart);
   return (
-    <PageRange.Provider value={null}>
-      <OfWholeRun {...props} isRange={range !== null} />
-    </PageRange.Provider>
+    <PagePart.Provider value="">
+      <OfWholeRun {...props} isPart={part !== ""} />
+    </PagePart.Provider>
   );
 }
 
-function OfWholeRun(props: NoGpuWorkProps & { readonly isRange: boolean }) {
-  const { loaded, what, would, title = "No GPU work was recorded", isRange } = props;
+function OfWholeRun(props: NoGpuWorkProps & { readonly isPart: boolean }) {
+  const { loaded, what, would, title = "No GPU work was recorded", isPart } = props;
   const overview = useResult("overview");
   if (loaded.state === "absent") {
     return (
@@ -64,7 +64,7 @@ function OfWholeRun(props: NoGpuWorkProps & { readonly isRange: boolean }) {
   }
   if (overview.state === "loading") return <Loading what="the overview" />;
   const whole = overview.state === "ready" ? overview.value : null;
-  const none = whole === null ? null : lacking(whole, what, isRange);
+  const none = whole === null ? null : lacking(whole, what, isPart);
   if (whole !== null && none !== null) {
     return <NotRecorded {...none} option="" would={named(would, whole)} />;
   }

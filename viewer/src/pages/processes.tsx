@@ -3,7 +3,8 @@
 
 // The processes of the run: what each is, when it lived, how it ended.
 
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { narrowTo } from "../app/scope";
 import { timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, plural } from "../base/format";
@@ -65,6 +66,7 @@ export function Processes() {
   const loaded = useResult("overview");
   const rows = loaded.state === "ready" ? loaded.value.processes : [];
   const columns = useMemo(() => columnsOf(rows), [rows]);
+  const [picked, setPicked] = useState<OverviewProcess | null>(null);
   if (loaded.state === "loading") return <Loading what="processes" />;
   if (loaded.state === "absent") {
     return (
@@ -91,6 +93,15 @@ export function Processes() {
         noun={["process", "processes"]}
         sort="count"
         height="calc(100vh - 170px)"
+        picked={picked}
+        onPick={setPicked}
+        extra={
+          picked !== null && (
+            <button type="button" class="button" onClick={() => narrowTo({ pid: picked.pid })}>
+              Narrow all pages to it
+            </button>
+          )
+        }
       />
     </div>
   );

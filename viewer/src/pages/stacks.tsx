@@ -6,8 +6,8 @@
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { useTrace } from "../app/open_trace";
 import type { PageProps } from "../app/pages";
-import { hashOf, load, type Range, replaceParams, route } from "../app/state";
-import { PageRange, useResult } from "../app/use_result";
+import { hashOf, load, replaceParams, route } from "../app/state";
+import { PagePart, useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
 import type { Stacks as StacksResult } from "../data/results";
@@ -158,13 +158,16 @@ function ByTime(props: { source: Source; fits: ((name: string) => boolean) | nul
   );
 }
 
+/** What a flame graph needs of a result. */
+export type Weighted = Omit<StacksResult, "meta" | "by" | "by_default" | "truncated">;
+
 interface GraphProps {
   readonly source: Source;
-  readonly result: StacksResult;
+  readonly result: Weighted;
   readonly by: Weight;
 }
 
-function Graph({ source, result, by }: GraphProps) {
+export function Graph({ source, result, by }: GraphProps) {
   const isKernel = by === "stacks:kernel";
   const [order, setOrder] = useState<Order>("root");
   const isInverted = order === "leaf";
@@ -273,26 +276,26 @@ function weightOf(key: string | null): Weight | null {
 }
 
 /** Returns the first weight that has stacks; without any, that of the pass's own choice. */
-async function firstWeight(range: Range | null): Promise<Weight> {
+async function firstWeight(part: string): Promise<Weight> {
   for (const [key] of WEIGHTS) {
-    const loaded = await load(key, range);
+    const loaded = await load(key, part);
     if (loaded.state === "ready" && loaded.value.stacks.length > 0) return key;
   }
-  const own = await load("stacks", range);
+  const own = await load("stacks", part);
   return (own.state === "ready" ? weightOf(own.value.by) : null) ?? "stacks:kernel";
 }
 
 export function Stacks({ source }: PageProps) {
   const [by, setChosen] = useState<Weight | null>(weightOf(route.value.params.get("by")));
-  const range = useContext(PageRange);
+  const part = useContext(PagePart);
   useEffect(() => {
     if (by !== null) return;
     let isWanted = true;
-    firstWeight(range).then((first) => isWanted && setChosen((now) => now ?? first));
+    firstWeight(part).then((first) => isWanted && setChosen((now) => now ?? first));
     return () => {
       isWanted = false;
     };
-  }, [by, range]);
+  }, [by, part]);
   if (by === null) return <Loading what="stacks" />;
   return <OfWeight source={source} by={by} onChoose={setChosen} />;
 }

@@ -4,7 +4,8 @@
 // Steps: each one by category, the typical and the worst.
 
 import { useMemo, useState } from "preact/hooks";
-import { timelineHash } from "../app/state";
+import { narrowTo } from "../app/scope";
+import { type Range, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, fixed, percent, plural } from "../base/format";
 import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
@@ -89,6 +90,17 @@ function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
   ];
 }
 
+/** Returns the time of a step: devices do its work later than the host begins it. */
+export function windowOf(result: StepsResult, step: Step): Range {
+  let [start_ns, end_ns] = [step.start_ns, step.start_ns + step.duration_ns];
+  for (const of of result.device_steps) {
+    if (of.pid !== step.pid || of.host !== step.host || of.number !== step.number) continue;
+    start_ns = Math.min(start_ns, of.start_ns);
+    end_ns = Math.max(end_ns, of.start_ns + of.duration_ns);
+  }
+  return { start_ns, end_ns };
+}
+
 function SeriesPart({ result, series }: { result: StepsResult; series: StepSeries }) {
   const steps = useMemo(
     () => result.steps.filter((step) => step.pid === series.pid && step.host === series.host),
@@ -126,9 +138,18 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
           onPick={setPicked}
           extra={
             picked !== null && (
-              <a href={timelineHash(picked.start_ns, picked.start_ns + picked.duration_ns)}>
-                Show step {picked.number} in the timeline
-              </a>
+              <>
+                <a href={timelineHash(picked.start_ns, picked.start_ns + picked.duration_ns)}>
+                  Show step {picked.number} in the timeline
+                </a>
+                <button
+                  type="button"
+                  class="button"
+                  onClick={() => narrowTo({ range: windowOf(result, picked) })}
+                >
+                  Narrow all pages to it
+                </button>
+              </>
             )
           }
         />

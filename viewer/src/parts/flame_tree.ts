@@ -62,7 +62,10 @@ function makeNode(name: string, frame: Frame | null, parent: FlameNode | null): 
 }
 
 /** Joins stacks into one tree. `isInverted`: the innermost frame lies next to the root. */
-export function buildFlame(result: Stacks, isInverted: boolean): FlameNode {
+export function buildFlame(
+  result: Pick<Stacks, "stacks" | "call_stacks">,
+  isInverted: boolean,
+): FlameNode {
   const root = makeNode("all", null, null);
   const stacks = result.call_stacks;
   if (stacks === null) return root;

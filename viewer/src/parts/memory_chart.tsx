@@ -17,6 +17,7 @@ export interface MemoryChartProps {
   readonly points: readonly { readonly time_ns: number; readonly live_bytes: number }[];
   /** From the exact figures: points may miss it. */
   readonly peak: { readonly time_ns: number; readonly bytes: number };
+  readonly start_ns?: number;
   readonly end_ns: number;
   /** The most that the allocator held, used or not. */
   readonly reserved_bytes?: number | null;
@@ -69,7 +70,7 @@ export function peakMark(
 }
 
 export function MemoryChart(props: MemoryChartProps) {
-  const { points, peak, end_ns, name } = props;
+  const { points, peak, start_ns = 0, end_ns, name } = props;
   const reserved = props.reserved_bytes ?? 0;
   const isShort = end_ns < 1e9;
   const timeUnit = isShort ? 1e6 : 1e9;
@@ -89,7 +90,7 @@ export function MemoryChart(props: MemoryChartProps) {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     return {
       scales: {
-        x: { time: false, range: [0, end_ns / timeUnit] },
+        x: { time: false, range: [start_ns / timeUnit, end_ns / timeUnit] },
         y: {
           range: (_plot: uPlot, _least: number, most: number) => [
             0,
@@ -123,7 +124,7 @@ export function MemoryChart(props: MemoryChartProps) {
         peakMark(peak, unit, timeUnit),
       ],
     } as Omit<uPlot.Options, "width" | "height">;
-  }, [data, peak.bytes, peak.time_ns, reserved]);
+  }, [data, peak.bytes, peak.time_ns, start_ns, reserved]);
   const [spoken, setSpoken] = useState("");
   const onCursor = (index: number | null, x: number, y: number) => {
     const point = index === null ? undefined : points[index];

@@ -41,6 +41,8 @@ async function openMade(events: number, processes: number, hostile: boolean): Pr
     spans: (...args) => ask("spans", ...args),
     counter: (...args) => ask("counter", ...args),
     range: (...args) => ask("range", ...args),
+    gaps: (...args) => ask("gaps", ...args),
+    calls: (...args) => ask("calls", ...args),
     event: (...args) => ask("event", ...args),
     search: (...args) => ask("search", ...args),
     at: (...args) => ask("at", ...args),

@@ -189,6 +189,14 @@ class MadeTrace implements Trace {
     return found;
   }
 
+  async gaps(): Promise<never[]> {
+    return [];
+  }
+
+  async calls(): Promise<never> {
+    throw new Error("no calls were made up");
+  }
+
   async event(id: number, row: number): Promise<EventDetail> {
     const track = this.track(id);
     if (row < 0 || row >= track.start.length) throw new Error(`There is no row ${row}.`);

@@ -152,6 +152,8 @@ export interface Selection {
   readonly start_ns: number;
   readonly end_ns: number;
   readonly processes?: readonly number[];
+  /** Numbers of devices, for tracks of devices: tracks of threads stay. */
+  readonly devices?: readonly number[];
   readonly tracks?: readonly number[];
 }
 
@@ -178,6 +180,37 @@ export interface RangeAnswer {
   /** Time in which at least one of them ran, by track. */
   readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];
   /** Events that are left out of the page, and may have run in the range. */
+  readonly left_out: number;
+}
+
+/** A time in which a device had no work, cut at the edges of the range. */
+export interface Gap {
+  readonly start_ns: number;
+  readonly end_ns: number;
+  /** The work that ends it; "": it began behind the range. */
+  readonly next: string;
+}
+
+/** The gaps of one device as one process used it. */
+export interface DeviceGaps {
+  /** Index in TraceInfo.processes. */
+  readonly process: number;
+  readonly device: number;
+  /** The part of the range from the device's first work to its last. */
+  readonly window_ns: number;
+  readonly idle_ns: number;
+  readonly gap_count: number;
+  /** The longest, by length. */
+  readonly gaps: readonly Gap[];
+}
+
+/** Calls by what called them. Node 0 is the root. */
+export interface CallTree {
+  readonly names: readonly string[];
+  /** The number of a caller is smaller. */
+  readonly caller: Uint32Array;
+  readonly self_ns: Float64Array;
+  /** Calls that are left out of the page, and may have run in the range. */
   readonly left_out: number;
 }
 
@@ -237,6 +270,10 @@ export interface Trace {
     ns_per_px: number,
   ): Promise<CounterAnswer>;
   range(kind: TrackKind, selection: Selection): Promise<RangeAnswer>;
+  /** When devices had no work. */
+  gaps(selection: Selection): Promise<readonly DeviceGaps[]>;
+  /** The calls of Python functions. */
+  calls(selection: Selection): Promise<CallTree>;
   event(track: number, row: number): Promise<EventDetail>;
   search(text: string, limit: number): Promise<SearchAnswer>;
   /** The event of a track at a moment, the innermost; null: none. */

@@ -37,6 +37,12 @@ class RemoteTrace implements Trace {
   range(...args: Parameters<Trace["range"]>) {
     return this.call("range", args) as ReturnType<Trace["range"]>;
   }
+  gaps(...args: Parameters<Trace["gaps"]>) {
+    return this.call("gaps", args) as ReturnType<Trace["gaps"]>;
+  }
+  calls(...args: Parameters<Trace["calls"]>) {
+    return this.call("calls", args) as ReturnType<Trace["calls"]>;
+  }
   event(...args: Parameters<Trace["event"]>) {
     return this.call("event", args) as ReturnType<Trace["event"]>;
   }

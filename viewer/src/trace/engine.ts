@@ -6,7 +6,9 @@
 
 import type { Source } from "../data/source";
 import type {
+  CallTree,
   CounterAnswer,
+  DeviceGaps,
   EventDetail,
   EventRef,
   LateFaults,
@@ -22,9 +24,11 @@ import type {
   TrackKind,
 } from "./api";
 import { Cache } from "./cache";
+import { makeCallTree } from "./call_tree";
 import { Events } from "./events";
 import { TraceFault } from "./fault";
 import { FOLDED, zoomOf } from "./fold";
+import { findGaps } from "./gaps";
 import { kindOf } from "./layout";
 import { kernelNames, Names } from "./names";
 import { ProcessFile } from "./process_file";
@@ -32,7 +36,7 @@ import { orderProcesses, placeAll } from "./process_order";
 import { GRAIN } from "./span_track";
 import { NameSums } from "./sums";
 import { type BundleFacts, readBundle } from "./tables";
-import { type Process, TrackBuilder, type TrackEntry } from "./tracks";
+import { isSelected, type Process, TrackBuilder, type TrackEntry } from "./tracks";
 
 /** Decoded rows in memory. */
 const CACHE_BYTES = 96 << 20;
@@ -123,9 +127,7 @@ class OpenedTrace implements Trace {
     let leftOut = 0;
     let oneIn = 1;
     for (const { info, spans } of this.tracks) {
-      if (info.kind !== kind || spans === null) continue;
-      if (selection.tracks?.includes(info.id) === false) continue;
-      if (selection.processes?.includes(info.process) === false) continue;
+      if (info.kind !== kind || spans === null || !isSelected(info, selection)) continue;
       leftOut += spans.absentRows(selection.start_ns, selection.end_ns);
       const time = await spans.sumRange(selection.start_ns, selection.end_ns, sums);
       oneIn = Math.max(oneIn, spans.oneIn);
@@ -147,6 +149,14 @@ class OpenedTrace implements Trace {
     rows.sort((x, y) => y.total_ns - x.total_ns || (x.name < y.name ? -1 : 1));
     const one_in = oneIn > 1 ? { one_in: oneIn } : {};
     return { kind, rows, busy_ns: busy, left_out: leftOut, ...one_in, ...this.late() };
+  }
+
+  gaps(selection: Selection): Promise<DeviceGaps[]> {
+    return findGaps(this.tracks, selection, (name) => this.names.text[name] ?? "");
+  }
+
+  calls(selection: Selection): Promise<CallTree> {
+    return makeCallTree(this.tracks, selection, (name) => this.names.text[name] ?? "");
   }
 
   event(track: number, row: number): Promise<EventDetail> {

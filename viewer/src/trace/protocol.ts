@@ -8,7 +8,7 @@ import type { Manifest, Source, TraceFile } from "../data/source";
 import type { Trace, TraceInfo } from "./api";
 import { openInPage } from "./engine";
 
-export type Method = "spans" | "counter" | "range" | "event" | "search" | "at";
+export type Method = "spans" | "counter" | "range" | "gaps" | "calls" | "event" | "search" | "at";
 
 export type ToWorker =
   | {

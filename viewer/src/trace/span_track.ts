@@ -298,6 +298,30 @@ export class SpanTrack {
     return busy + coveredIn(back.open, backSpans, back.from, end);
   }
 
+  /** Hands over all spans that overlap [start, end), by their starts. */
+  async within(
+    start: number,
+    end: number,
+    take: (start: number, end: number, name: number) => void,
+  ): Promise<void> {
+    const takeAll = (spans: Ordered) => {
+      for (let i = 0; i < spans.count && (spans.start[i] as number) < end; i++)
+        if ((spans.end[i] as number) > start || (spans.start[i] as number) >= start)
+          take(spans.start[i] as number, spans.end[i] as number, spans.name[i] as number);
+    };
+    const near = await this.near(start, end);
+    if (near !== null) return takeAll(near);
+    await this.summarize();
+    const begin = this.stretchAt(start);
+    for (const span of this.stretches[begin]?.open ?? [])
+      if (span.end > start) take(span.start, span.end, span.name);
+    for (let i = begin; i < this.stretches.length; i++) {
+      const stretch = this.stretches[i] as Stretch;
+      if (stretch.from >= end) return;
+      takeAll(await this.spansOf(stretch));
+    }
+  }
+
   /** Returns the spans that may be open at a moment: those of its stretch, with what is open. */
   private async aroundTime(
     time: number,

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Chooses the steps that a report should show before all others: their events stay in a report that
+// is too large, and their results are in the page. Pure.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/steps/interval.h"
+#include "proto/results/advice.pb.h"
+#include "proto/results/steps.pb.h"
+
+namespace gpuprof::analysis {
+
+struct WantedStep {
+  Interval window;     // of the host and of the devices
+  std::string number;  // "12"
+  std::string why;     // "the longest"; empty: it is near the typical step
+  std::string Words() const { return why.empty() ? number : number + ", " + why; }
+};
+
+// Returns steps of the leading thread in the order in which they are wanted: the typical step, the
+// longest one, steps that findings lead to, outliers, then the neighbours of the typical step.
+std::vector<WantedStep> WantedSteps(const results::Steps& steps, const results::Advice& advice);
+
+}  // namespace gpuprof::analysis

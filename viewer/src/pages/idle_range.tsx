@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// When each GPU had no work in a range, from the events. Causes are known of the gaps that the
+// result of the whole run tells one by one.
+
+import { useMemo, useState } from "preact/hooks";
+import { WithTrace } from "../app/narrowed";
+import { useAnswer } from "../app/open_trace";
+import type { OfRangeProps } from "../app/pages";
+import { scope, scopeWords } from "../app/scope";
+import { timelineHash } from "../app/state";
+import { useResult } from "../app/use_result";
+import { duration, percent, plural } from "../base/format";
+import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
+import type { IdleGap } from "../data/results";
+import { Swatch } from "../parts/bars";
+import { type Column, fixedColumn, idColumn, textColumn, usColumn } from "../parts/columns";
+import { Loading } from "../parts/states";
+import { Table } from "../parts/table";
+import type { DeviceGaps, Gap, Trace } from "../trace/api";
+
+interface Row extends Gap {
+  readonly device: number;
+  readonly pid: number;
+  /** The whole gap, if its cause is known. */
+  readonly known: IdleGap | undefined;
+}
+
+function columnsOf(): Column<Row>[] {
+  const cause = ({ known }: Row) =>
+    known === undefined ? null : wordOf(DEVICE_CATEGORIES, known.cause);
+  return [
+    fixedColumn("start", "start, ms", (row) => row.start_ns / 1e6, 2),
+    usColumn("duration", "idle, µs", (row) => row.end_ns - row.start_ns),
+    textColumn("cause", "cause", (row) => cause(row)?.name ?? null, {
+      cell: (row) => {
+        const word = cause(row);
+        return word === null ? null : (
+          <>
+            <Swatch look={word.look} />
+            {word.name}
+          </>
+        );
+      },
+    }),
+    textColumn("next", "next work", (row) => row.next || null, { width: "26%" }),
+    textColumn(
+      "during",
+      "the host meanwhile",
+      ({ known }) => known?.during_function ?? known?.during_op ?? null,
+      { width: "24%" },
+    ),
+    idColumn("device", "GPU", (row) => row.device),
+    idColumn("pid", "process", (row) => row.pid),
+  ];
+}
+
+function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[] }) {
+  const whole = useResult("idle");
+  const columns = useMemo(columnsOf, []);
+  const [picked, setPicked] = useState<Row | null>(null);
+  const rows = useMemo(() => {
+    const known = whole.state === "ready" ? whole.value.gaps : [];
+    return devices.flatMap(({ device, process, gaps }) => {
+      const pid = trace.info.processes[process]?.pid ?? 0;
+      const own = known.filter((each) => each.pid === pid && each.device === device);
+      const around = ({ start_ns, end_ns }: Gap) =>
+        own.find((each) => each.start_ns <= start_ns && each.start_ns + each.duration_ns >= end_ns);
+      return gaps.map((gap): Row => ({ ...gap, device, pid, known: around(gap) }));
+    });
+  }, [devices, whole]);
+  return (
+    <div class="page">
+      {devices.map(({ device, process, window_ns, idle_ns, gap_count }) => (
+        <h2 key={`${process} ${device}`}>
+          Idle time of GPU {device}
+          <small>
+            {duration(idle_ns)} of {duration(window_ns)} in {plural(gap_count, "gap", "gaps")}; busy{" "}
+            {percent(1 - idle_ns / window_ns)}; process {trace.info.processes[process]?.pid}
+          </small>
+        </h2>
+      ))}
+      <p class="quiet">
+        Of {scopeWords(scope.value)}, cut at the edges. A gap has a cause if it is among the longest
+        of the whole run.
+      </p>
+      <Table
+        rows={rows}
+        columns={columns}
+        noun={["gap", "gaps"]}
+        sort="duration"
+        height="calc(100vh - 220px)"
+        picked={picked}
+        onPick={setPicked}
+        extra={
+          picked !== null && (
+            <a href={timelineHash(picked.start_ns, picked.end_ns)}>Show in timeline</a>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace: Trace }) {
+  const devices = useAnswer(trace, (from, selection) => from.gaps(selection));
+  if (devices === null) return <Loading what="the events of the range" />;
+  return devices.length === 0 ? otherwise : <Ready trace={trace} devices={devices} />;
+}
+
+/** Shows the gaps of the scope. */
+export function IdleOfRange({ source, otherwise }: OfRangeProps) {
+  return (
+    <WithTrace source={source}>
+      {(trace) => <OfTrace trace={trace} otherwise={otherwise} />}
+    </WithTrace>
+  );
+}
