@@ -126,7 +126,8 @@ std::string CheckResultName(const std::string& name) {
   if (pass == passes.end())
     return "There is no pass of this name; 'gpuprof help stats' lists them.";
   if (wanted.is_wrong) {
-    return "A part is FROM,TO in nanoseconds of the bundle's time, pid=PID or device=NUMBER, with a "
+    return "A part is FROM,TO in nanoseconds of the bundle's time, pid=PID or device=NUMBER, with "
+           "a "
            "; between several.";
   }
   if (!wanted.has_key) return "";

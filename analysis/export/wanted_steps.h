@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Chooses the steps that a report should show before all others: their events stay in a report that
+// Chooses the steps that a report should show before all others. Their events stay in a report that
 // is too large, and their results are in the page. Pure.
 
 #pragma once
@@ -22,8 +22,8 @@ struct WantedStep {
   std::string Words() const { return why.empty() ? number : number + ", " + why; }
 };
 
-// Returns steps of the leading thread in the order in which they are wanted: the typical step, the
-// longest one, steps that findings lead to, outliers, then the neighbours of the typical step.
+// Returns steps of the leading thread, the most wanted first: the typical step, the longest one,
+// and steps that findings lead to. Outliers follow, then the neighbours of the typical step.
 std::vector<WantedStep> WantedSteps(const results::Steps& steps, const results::Advice& advice);
 
 }  // namespace gpuprof::analysis

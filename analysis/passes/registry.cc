@@ -382,6 +382,8 @@ TableSet SubjectsOf(std::string_view pass) {
 TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   const PassEntry* entry = FindPass(pass);
   if (entry == nullptr) return TableSet::All();
+  // The events of a thread: headers count those of the whole recording, but not those of a part.
+  if (pass == "threads" && (options.window || options.steps)) return TableSet::All();
   TableSet tables = entry->tables | entry->also | kAlways;
   // Whether a call is inside a range or a step, its time tells.
   if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};

@@ -6,7 +6,7 @@
 //   node probe.mjs MODULES REPORT|ADDRESS FOLDER STEP...
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
-// follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
+// choose:LIST=VALUE follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
 // address:TEXT (waits until the address has it)
@@ -283,6 +283,10 @@ for (const step of steps) {
   else if (kind === "inspect") await inspect(name);
   else if (kind === "ink") await ink(name);
   else if (kind === "press") await use("button", name, "Enter");
+  else if (kind === "choose") {
+    const [label, value] = name.split(/=(.*)/s);
+    await page.getByLabel(label, { exact: true }).selectOption(value);
+  }
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();
   else if (kind === "said") await said();

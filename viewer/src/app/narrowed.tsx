@@ -118,7 +118,7 @@ export function OfWhat({ shown, isLacking }: { shown: Scope; isLacking: boolean 
         {!isScope &&
           (isLacking
             ? "The recording has no events of this kind to sum in the range."
-            : "It follows the choices of the scope; 'gpuprof serve' narrows it to any range.")}
+            : "“Narrow” offers the parts that this page has in full. 'gpuprof serve' has any range.")}
       </Remark>
     </div>
   );

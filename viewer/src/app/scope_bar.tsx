@@ -6,7 +6,7 @@
 
 import { duration } from "../base/format";
 import type { Source } from "../data/source";
-import { isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
+import { isWhole, narrowTo, parsePart, partOf, scope, scopeWords, WHOLE } from "./scope";
 import { useResult } from "./use_result";
 
 /** Processes and devices are told by pages of their own: this many fit a list. */
@@ -73,10 +73,13 @@ function Choices({ source }: { source: Source }) {
 /** Shows the scope. `window_ns`: the length of the run; null: not known yet. */
 export function ScopeBar({ source, window_ns }: { source: Source; window_ns: number | null }) {
   const { range } = scope.value;
+  const part = partOf({ ...WHOLE, range });
+  const step = source.manifest.parts?.find(({ name }) => name === part)?.step;
   return (
     <span class="scope">
       Scope <b>{isWhole(scope.value) ? "whole run" : scopeWords(scope.value)}</b>{" "}
-      {range !== null && `from ${duration(range.start_ns)} `}
+      {range !== null &&
+        (step === undefined ? `from ${duration(range.start_ns)} ` : `of step ${step} `)}
       {isWhole(scope.value) && window_ns !== null && `${duration(window_ns)} `}
       <Choices source={source} />
       {!isWhole(scope.value) && (

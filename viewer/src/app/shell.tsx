@@ -141,7 +141,11 @@ function Shown({ page, source }: { page: Page; source: Source }) {
     );
   }
   if (OfRange === undefined || isExact) return otherwise;
-  return <OfRange source={source} otherwise={otherwise} key={key} />;
+  return (
+    <PagePart.Provider value={partOf(shown)}>
+      <OfRange source={source} otherwise={otherwise} key={key} />
+    </PagePart.Provider>
+  );
 }
 
 function NotThere() {

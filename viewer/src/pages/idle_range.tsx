@@ -82,8 +82,8 @@ function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[
         </h2>
       ))}
       <p class="quiet">
-        Of {scopeWords(scope.value)}, cut at the edges. A gap has a cause if it is among the longest
-        of the whole run.
+        These gaps are of {scopeWords(scope.value)}, cut at the edges. A gap has a cause if it is
+        among the longest of a wider part.
       </p>
       <Table
         rows={rows}

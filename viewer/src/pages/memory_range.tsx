@@ -86,8 +86,8 @@ function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace
   return (
     <div class="page">
       <p class="quiet">
-        Of {scopeWords(scope.value)}. Who allocated the memory is told of the whole run, and of what
-        the scope offers.
+        This page is of {scopeWords(scope.value)}. Who allocated the memory is known of the whole
+        run, and of the parts that “Narrow” offers.
       </p>
       {uses.map((use) => (
         <UseOf key={use.track.id} trace={trace} {...use} />

@@ -6,6 +6,7 @@
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { useTrace } from "../app/open_trace";
 import type { PageProps } from "../app/pages";
+import { parsePart, scopeWords } from "../app/scope";
 import { hashOf, load, replaceParams, route } from "../app/state";
 import { PagePart, useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
@@ -15,7 +16,7 @@ import type { Source } from "../data/source";
 import { Flame, placeOfFrame } from "../parts/flame";
 import { buildFlame, type FlameNode, frameKind, sumOfHits } from "../parts/flame_tree";
 import { Segments } from "../parts/segments";
-import { Loading, whyNot } from "../parts/states";
+import { Loading, Remark, whyNot } from "../parts/states";
 import { makeFilter } from "../parts/table_data";
 import { TimeFlame } from "../parts/time_flame";
 
@@ -167,7 +168,7 @@ interface GraphProps {
   readonly by: Weight;
 }
 
-export function Graph({ source, result, by }: GraphProps) {
+function Graph({ source, result, by }: GraphProps) {
   const isKernel = by === "stacks:kernel";
   const [order, setOrder] = useState<Order>("root");
   const isInverted = order === "leaf";
@@ -285,8 +286,15 @@ async function firstWeight(part: string): Promise<Weight> {
   return (own.state === "ready" ? weightOf(own.value.by) : null) ?? "stacks:kernel";
 }
 
-export function Stacks({ source }: PageProps) {
-  const [by, setChosen] = useState<Weight | null>(weightOf(route.value.params.get("by")));
+export interface StacksProps extends PageProps {
+  /** The Python functions of the scope, where the other results are of a wider part. */
+  readonly python?: Weighted;
+}
+
+export function Stacks({ source, python }: StacksProps) {
+  const [by, setChosen] = useState<Weight | null>(
+    weightOf(route.value.params.get("by")) ?? (python === undefined ? null : "stacks:python"),
+  );
   const part = useContext(PagePart);
   useEffect(() => {
     if (by !== null) return;
@@ -297,19 +305,22 @@ export function Stacks({ source }: PageProps) {
     };
   }, [by, part]);
   if (by === null) return <Loading what="stacks" />;
-  return <OfWeight source={source} by={by} onChoose={setChosen} />;
+  return <OfWeight source={source} python={python} by={by} onChoose={setChosen} />;
 }
 
 interface OfWeightProps {
   readonly source: Source;
+  readonly python: Weighted | undefined;
   readonly by: Weight;
   onChoose(by: Weight): void;
 }
 
-function OfWeight({ source, by, onChoose }: OfWeightProps) {
+function OfWeight({ source, python, by, onChoose }: OfWeightProps) {
+  const part = useContext(PagePart);
   const loaded = useResult(by);
   if (loaded.state === "loading") return <Loading what="stacks" />;
-  const hasStacks = loaded.state === "ready" && loaded.value.stacks.length > 0;
+  const ofRange = by === "stacks:python" ? python : undefined;
+  const result = ofRange ?? (loaded.state === "ready" ? loaded.value : null);
   const [name, option] = OPTIONS[by];
   const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
   const reason = whyNot(skipped, [name], {
@@ -330,8 +341,11 @@ function OfWeight({ source, by, onChoose }: OfWeightProps) {
           }}
         />
       </div>
-      {hasStacks ? (
-        <Graph key={by} source={source} result={loaded.value} by={by} />
+      {python !== undefined && ofRange === undefined && (
+        <Remark>These stacks are of {scopeWords(parsePart(part))}.</Remark>
+      )}
+      {result !== null && result.stacks.length > 0 ? (
+        <Graph key={by} source={source} result={result} by={by} />
       ) : (
         <div class="empty">
           <h1>No stacks of this weight</h1>

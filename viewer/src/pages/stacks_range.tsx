@@ -9,11 +9,10 @@ import { WithTrace } from "../app/narrowed";
 import { useAnswer } from "../app/open_trace";
 import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
-import { route } from "../app/state";
 import { leftOutWords } from "../base/format";
 import { Loading, Remark } from "../parts/states";
 import type { CallTree, Trace } from "../trace/api";
-import { Graph, type Weighted } from "./stacks";
+import { Stacks, type Weighted } from "./stacks";
 
 const NO_PLACE = { short_name: "", module: "", offset: 0, file: "", line: 0, pc: 0 };
 
@@ -45,19 +44,15 @@ function OfTrace({ source, trace, otherwise }: OfRangeProps & { trace: Trace }) 
   if (tree === null || result === null) return <Loading what="the events of the range" />;
   if (result.stacks.length === 0) return otherwise;
   return (
-    <div class="page full">
-      <div class="tool-bar">
-        <h2>Flame graph</h2>
-      </div>
+    <>
       {tree.left_out > 0 && <Remark>{leftOutWords(tree.left_out)}</Remark>}
-      <Graph source={source} result={result} by="stacks:python" />
-    </div>
+      <Stacks source={source} python={result} />
+    </>
   );
 }
 
-/** Shows the Python functions of the scope, unless the address asks for other stacks. */
+/** Shows the Python functions of the scope; stacks of other weights are of a wider part. */
 export function StacksOfRange(props: OfRangeProps) {
-  if ((route.value.params.get("by") ?? "python") !== "python") return props.otherwise;
   return (
     <WithTrace source={props.source}>{(trace) => <OfTrace {...props} trace={trace} />}</WithTrace>
   );

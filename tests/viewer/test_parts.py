@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a recording in a report: processes, devices, steps and any range of time."""
+
+import base64
+import json
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, Served, assert_quiet, gpuprof, missing, probe, stats, write_report
+from test_report import manifest, rows_of
+
+H200 = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch"
+IMAGES = H200 / "images"
+XSPACES = ROOT / "tests" / "golden" / "xspace"
+PART = re.compile(r'<script type="text/plain" class="gpuprof-result" data-part="([^"]*)" data-encoding="zstd\+base64">([^<]*)</script>')
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
+
+
+def parts_of(page):
+    """Returns the results of each part, by the part's name."""
+    found = {}
+    for name, text in PART.findall(page.read_text(encoding="utf-8")):
+        frame = base64.b64decode(text, validate=True)
+        found[name] = json.loads(subprocess.run(["zstd", "-dc"], input=frame, capture_output=True, check=True).stdout)
+    return found
+
+
+def options_of(part):
+    if part.startswith("pid="):
+        return ["--pid", part[4:]]
+    if part.startswith("device="):
+        return ["--device", part[7:]]
+    start, end = part.split(",")
+    return ["--window", f"{start}ns-{end}ns"]
+
+
+def test_parts_have_what_stats_prints_of_them(tmp_path):
+    """Processes, and the steps that matter: each result is that of `gpuprof stats`."""
+    page = write_report(IMAGES, tmp_path)
+    named, parts = manifest(page)["parts"], parts_of(page)
+    assert [each["name"] for each in named] == list(parts)
+    pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
+    assert {name[4:] for name in parts if name.startswith("pid=")} == pids and len(pids) == 3
+    words = [each["step"] for each in named if "step" in each]
+    assert "a typical one" in words[0] and any(" leads to it" in each for each in words)
+    for part, results in parts.items():
+        assert {"overview", "steps", "idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
+        # All results of the first parts, and some of the others: each is a start of the program.
+        chosen = results if part in list(parts)[:2] + list(parts)[3:4] else ["kernels", "heap"]
+        for name in chosen:
+            name_of_pass, _, key = name.partition(":")
+            printed = stats(name_of_pass, IMAGES, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
+            if "," in part:
+                # What was read in the range: `stats` opens the tables of the pass alone.
+                results[name].pop("meta"), printed.pop("meta")
+            assert results[name] == printed, (part, name)
+
+
+def test_devices_of_one_process_are_parts(tmp_path):
+    for trace in sorted(XSPACES.glob("*.xplane.pb.gz")) + [ROOT / "tests" / "golden" / "traces" / "v1" / "gpu.gpt"]:
+        devices = {each["device"] for each in stats("streams", trace, cwd=tmp_path)["streams"]}
+        page = write_report(trace, tmp_path)
+        found = {name for name in parts_of(page) if name.startswith("device=")}
+        assert found == ({f"device={each}" for each in devices} if len(devices) > 1 else set()), trace
+        page.unlink()
+
+
+def test_a_page_follows_a_process(tmp_path):
+    page = write_report(IMAGES, tmp_path)
+    counts = {}
+    for process in stats("overview", IMAGES, cwd=tmp_path)["processes"]:
+        part = f"part=pid={process['pid']}"
+        seen = probe(page, tmp_path, f"csv:threads?{part}", f"csv:ops?{part}", f"text:overview?{part}", "text:health", "text:kernels")
+        assert_quiet(seen)
+        threads = stats("threads", IMAGES, "--pid", str(process["pid"]), cwd=tmp_path)["threads"]
+        counts[process["pid"]] = len(rows_of(seen["csv"][f"threads?{part}"]))
+        assert counts[process["pid"]] == len(threads)
+        ops = stats("ops", IMAGES, "--pid", str(process["pid"]), cwd=tmp_path)["ops"]
+        assert sum(int(row["count"]) for row in rows_of(seen["csv"][f"ops?{part}"])) == sum(row["count"] for row in ops)
+        assert f"This page is of process {process['pid']}." in seen["text"][f"overview?{part}"]
+        # The scope stays until somebody ends it. The recorder's health is that of all.
+        assert f"This page is of process {process['pid']}." in seen["text"]["kernels"]
+        assert "This page is of the whole run." in seen["text"]["health"]
+    assert len(counts) == 3
+
+
+def test_a_step_of_the_list_narrows_every_page(tmp_path):
+    """The list beside the scope has the step; the address keeps it, so that a link leads there."""
+    page = write_report(IMAGES, tmp_path)
+    step = next(each for each in manifest(page)["parts"] if "step" in each)
+    result = parts_of(page)[step["name"]]["idle"]
+    seen = probe(page, tmp_path, f"choose:Narrow all pages={step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
+    assert_quiet(seen)
+    assert len(rows_of(seen["csv"]["idle"])) == len(result["gaps"])
+    assert f"of step {step['step']}" in seen["text"]["idle"] and "what began in a range" in seen["text"]["idle"]
+    assert "This page is of" not in seen["text"]["idle?a=1"]
+    address = seen["addresses"][0]
+    again = probe(page, tmp_path, f"text:streams?{address.split('?')[1]}", "read:streams")
+    assert f"of step {step['step']}" in again["text"]["streams"]
+
+
+def test_idle_memory_and_stacks_of_any_range(tmp_path):
+    """No result has this range: the page finds gaps, live memory and Python functions in the events."""
+    bundle = H200 / "language_model"
+    page = write_report(bundle, tmp_path)
+    idle = stats("idle", bundle, cwd=tmp_path)
+    begin, end = (idle["meta"][key] for key in ("window_start_ns", "window_end_ns"))
+    part = f"part={begin},{end + 1}"
+    seen = probe(page, tmp_path, f"csv:idle?{part}", f"text:idle?{part}", f"text:memory?{part}", f"text:stacks?{part}&by=kernel")
+    assert_quiet(seen)
+    device = idle["devices"][0]
+    rows = rows_of(seen["csv"][f"idle?{part}"])
+    assert f"in {device['gap_count']:,} gaps" in seen["text"][f"idle?{part}"]
+    seen_gaps = {round(float(row["start, ms"]) * 1e6): row for row in rows}
+    for gap in idle["gaps"][:50]:
+        row = seen_gaps[gap["start_ns"]]
+        assert float(row["idle, µs"]) == pytest.approx(gap["duration_ns"] / 1e3) and row["cause"] != "", gap
+    tensor = max(stats("heap", bundle, cwd=tmp_path)["tensors"], key=lambda each: each["peak_bytes"])
+    text = seen["text"][f"memory?{part}"]
+    assert f"{tensor['peak_bytes'] / 2**20:.1f}" in text.replace(",", "") or f"{tensor['peak_bytes'] / 2**20:.0f}" in text.replace(",", "")
+    assert "This page is of the whole run" in seen["text"][f"stacks?{part}&by=kernel"]
+
+
+def test_python_functions_of_a_range(tmp_path):
+    """The whole range has the sums of `gpuprof stats stacks --by python`; its halves add up to them."""
+    trace = ROOT / "viewer" / "src" / "trace" / "fixtures" / "calls"
+    page = write_report(trace, tmp_path)
+    total = stats("stacks", trace, "--by", "python", cwd=tmp_path)["total"]
+    meta = stats("threads", trace, cwd=tmp_path)["meta"]
+    begin, end = meta["window_start_ns"], meta["window_end_ns"] + 1
+    middle = (begin + end) // 2 + 777
+    found = []
+    for start, stop in ((begin, end), (begin, middle), (middle, end)):
+        name = f"stacks?part={start},{stop}"
+        text = probe(page, tmp_path, f"text:{name}")["text"][name]
+        value, unit = re.search(r"([\d.,]+)\u202f(ms|µs) in Python functions", text).groups()
+        found.append(float(value.replace(",", "")) * {"ms": 1e6, "µs": 1e3}[unit])
+    assert found[0] == pytest.approx(total, rel=0.006)
+    assert found[1] + found[2] == pytest.approx(total, rel=0.012) and min(found) > 0
+
+
+def test_a_served_page_has_the_results_of_every_part(tmp_path):
+    with Served(IMAGES, cwd=tmp_path) as server:
+        pid = stats("overview", IMAGES, cwd=tmp_path)["processes"][1]["pid"]
+        meta = stats("streams", IMAGES, cwd=tmp_path)["meta"]
+        start, end = meta["window_start_ns"], meta["window_start_ns"] + (meta["window_end_ns"] - meta["window_start_ns"]) // 2
+        for part, options in ((f"pid={pid}", ["--pid", str(pid)]), ("device=0", ["--device", "0"]),
+                              (f"{start},{end};pid={pid}", ["--window", f"{start}ns-{end}ns", "--pid", str(pid)])):
+            expected = gpuprof("stats", "threads", IMAGES, "--json", *options, cwd=tmp_path).stdout
+            assert server.get(f"results/threads@{part}")[2] == expected, part
+        for wrong in ("pid=", "pid=x", "pid=-1", "pid=1;pid=2", "device=", "device=-1", "device=0;device=1", "name=1", ";", "pid=1;", "1,2;3,4"):
+            assert server.get(f"results/threads@{wrong}")[0] == 404, wrong
+        # There is no such process: the answer says so.
+        status, _, body = server.get("results/threads@pid=99999")
+        assert status == 422 and b"99999" in body
