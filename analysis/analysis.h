@@ -279,7 +279,10 @@ struct ReportOptions {
   std::string title;  // what the page is of, for people
   std::string writer_version;
   std::vector<ReportFile> files;
-  std::string bundle;      // where the files are: a folder or one .gpt file
+  std::string bundle;  // where the files are: a folder or one .gpt file
+  // Address of the files, relative to the page, with a slash at its end: the page reads the events
+  // there. Empty: they are in the page, or with a server.
+  std::string files_at;
   std::string left_out;    // what the files lack, one sentence; empty: nothing
   std::string list;        // address of the list that a served page belongs to; empty: none
   std::string comparison;  // JSON of a comparison with another recording; empty: none

@@ -4,13 +4,14 @@
 // Writes a report: the built page with the results of the passes and the files of the bundle
 // inside. Results come first, because the page needs them to begin. Files are read and written
 // piece by piece. If the page would be too large, it has the events of some steps alone, and says
-// so.
+// so. A page that is given the address of its files has none of them inside.
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
 #include "analysis/export/kept_parts.h"
@@ -54,7 +55,9 @@ class Report {
     Put(options_.page.substr(0, place));
     Put(Manifest());
     Put(results_.elements());
-    if (Error error = WriteFiles()) return error;
+    if (!IsLinked()) {
+      if (Error error = WriteFiles()) return error;
+    }
     Put(options_.page.substr(place));
     report->bytes = bytes_;
     report->failed_count = results_.failed_count();
@@ -69,6 +72,9 @@ class Report {
     std::vector<FilePart> parts;  // empty: all of it
   };
 
+  // Returns whether the events stay in the bundle.
+  bool IsLinked() const { return !options_.files_at.empty(); }
+
   // Returns how many bytes are left beside the page and its results.
   uint64_t Room() const {
     const uint64_t fixed = options_.page.size() + results_.elements().size() + kManifestRoom;
@@ -82,7 +88,7 @@ class Report {
           codec::OpenRegular(AT_FDCWD, file.path.c_str(), O_RDONLY, &status));
       if (opened.fd() < 0) return Unreadable(file.path, errno);
       files_.push_back({file.name, file.path, static_cast<uint64_t>(status.st_size), {}});
-      file_bytes_ += TextBytes(files_.back());
+      if (!IsLinked()) file_bytes_ += TextBytes(files_.back());
     }
     whole_bytes_ = file_bytes_;
     return {};
@@ -212,8 +218,13 @@ class Report {
   }
 
   std::string Manifest() const {
-    return ManifestBlock(options_, left_out_.empty() ? options_.left_out : left_out_,
-                         results_.Members());
+    nlohmann::json more = results_.Members();
+    if (IsLinked()) {
+      more["files_at"] = options_.files_at;
+      for (const File& file : files_)
+        more["files"].push_back({{"name", file.name}, {"size", file.size}});
+    }
+    return ManifestBlock(options_, left_out_.empty() ? options_.left_out : left_out_, more);
   }
 
   void Put(std::string_view text) {

@@ -5,11 +5,13 @@
 // a bundle, so a trace of another tool becomes a bundle in a temporary folder first.
 
 #include <algorithm>
+#include <filesystem>
 
 #include "launcher/command.h"
 #include "launcher/comparison.h"
 #include "launcher/freed_memory.h"
 #include "launcher/output_file.h"
+#include "launcher/page_address.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
 #include "launcher/report_page.h"
@@ -36,6 +38,8 @@ class Report : public Verb {
     options->Value("--max-size", &max_size_, "SIZE",
                    "Largest size of the page; a larger one has the events of some steps alone",
                    CheckSize);
+    options->Flag("--link-events", &links_events_,
+                  "Leave the events in the bundle; the page needs a web server that has both");
   }
 
   int Execute(const Options&) override {
@@ -44,6 +48,8 @@ class Report : public Verb {
       return kExitUsage;
     }
     // Passes take long, so the place is checked first.
+    const int linked = links_events_ ? Link() : kExitOk;
+    if (linked != kExitOk) return linked;
     OutputFile file;
     if (const std::string fault = file.Create(output_); !fault.empty()) {
       Say(fault);
@@ -57,7 +63,8 @@ class Report : public Verb {
     const int opened = OpenInput(bundle_, false, &trace, analysis::TableSet::All(),
                                  analysis::SumsAbove("overview", {}));
     if (opened != kExitOk) return opened;
-    const int found = files_.Find(bundle_) ? kExitOk : files_.Import(*trace);
+    if (links_events_ && !is_found_) return RefuseToLink();
+    const int found = is_found_ || files_.Find(bundle_) ? kExitOk : files_.Import(*trace);
     if (found != kExitOk) return found;
     options_.files = files_.files();
     options_.bundle = files_.folder(bundle_);
@@ -87,6 +94,36 @@ class Report : public Verb {
     return ExitOf(CompareAsJson({against_}, {bundle_}, &options_.comparison, &base_faults_));
   }
 
+  // Finds the way from the page to the files of the bundle.
+  int Link() {
+    if (output_ == "-") {
+      Say("--link-events needs the place of the page; name it with -o");
+      return kExitUsage;
+    }
+    is_found_ = files_.Find(bundle_);
+    if (!is_found_) {
+      // OpenInput says what is wrong with an input that is nothing at all.
+      return analysis::FindForeign(bundle_, true).files.empty() ? kExitOk : RefuseToLink();
+    }
+    std::error_code error;
+    const std::string here = std::filesystem::current_path(error).string();
+    const bool is_file = bundle_.ends_with(".gpt") && !CheckFolder(bundle_).empty();
+    const std::string folder =
+        is_file ? std::filesystem::path(bundle_).parent_path().string() : bundle_;
+    place_ = AddressFromPage(output_, folder, here);
+    options_.files_at = place_.address;
+    if (!place_.address.empty()) return kExitOk;
+    Say("no web server shows " + analysis::ShellWord(output_) + " and " +
+        analysis::ShellWord(bundle_) + " together; write the page next to the bundle");
+    return kExitUsage;
+  }
+
+  int RefuseToLink() const {
+    Say("--link-events needs a bundle, and " + analysis::ShellWord(bundle_) +
+        " is a trace of another tool; 'gpuprof import' makes a bundle");
+    return kExitUsage;
+  }
+
   void SayReport(const analysis::ReportReport& report) const {
     if (report.left_out_bytes != 0) {
       const std::string what = report.left_out_rows == 0
@@ -100,11 +137,15 @@ class Report : public Verb {
     if (report.failed_count != 0)
       Say(Plural(report.failed_count, "result is", "results are") + " missing; the page says why");
     if (output_ == "-") return;
-    Say(FormatBytes(report.bytes) + " in " + analysis::ShellWord(output_) +
-        "; it opens in a browser and needs no network");
+    const std::string need = links_events_ ? "; it needs a web server that offers the folder " +
+                                                 analysis::ShellWord(place_.folder)
+                                           : "; it opens in a browser and needs no network";
+    Say(FormatBytes(report.bytes) + " in " + analysis::ShellWord(output_) + need);
   }
 
   std::string bundle_, against_, output_ = "report.html", max_size_ = "20MiB";
+  bool links_events_ = false, is_found_ = false;
+  PageAddress place_;
   BundleFacts base_faults_;
   analysis::ReportOptions options_;
   PageFiles files_;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes src/trace/schema.gen.ts of the format's description, so that a new column needs no edit
-// here. Input: what `gpuprof schema --json` prints, from a file or from standard input.
+// here. Input: what `gpuprof schema --json` prints, from a file or from standard input. The meaning of
+// values is kept for SHOWN tables alone: it is in every report.
 //
 //   gpuprof schema --json | node scripts/make-schema.mjs            # writes the file
 //   gpuprof schema --json | node scripts/make-schema.mjs --check    # compares; exit status 1: differs
@@ -18,9 +19,27 @@ const HEAD = `// SPDX-FileCopyrightText: gpuprof contributors
 // Made by scripts/make-schema.mjs of \`gpuprof schema --json\`. Do not edit.
 `;
 
-function column(each) {
-  const kept = { name: each.name, type: each.type, encoding: each.encoding };
-  if (each.unit !== "") kept.unit = each.unit;
+/** Tables whose rows are events of the timeline: the page shows their fields. */
+const SHOWN = new Set([
+  "kernel",
+  "memcpy",
+  "memset",
+  "graph_launch",
+  "sync",
+  "host_function",
+  "api",
+  "op",
+  "python",
+  "range",
+  "wait",
+  "overhead",
+  "file_read",
+]);
+
+function column(each, isShown) {
+  const kept = { name: each.name, encoding: each.encoding };
+  if (!isShown) return kept;
+  kept.type = each.type;
   if (each.values !== undefined) kept.values = each.values;
   if (each.fields !== undefined) kept.fields = each.fields;
   return kept;
@@ -39,7 +58,8 @@ function moduleOf(schema) {
     columns.forEach((each, i) => {
       if (each.field !== 64 + i) throw new Error(`${kind.name}.${each.name}: unexpected field`);
     });
-    tables[kind.name] = { kind: kind.kind, clock: kind.clock, columns: columns.map(column) };
+    const kept = columns.map((each) => column(each, SHOWN.has(kind.name)));
+    tables[kind.name] = { kind: kind.kind, clock: kind.clock, columns: kept };
   }
   const text = (value) => JSON.stringify(value, null, 2);
   return `${HEAD}

@@ -14,7 +14,8 @@ const opened = new WeakMap<Source, Promise<Trace>>();
 function open(source: Source): Promise<Trace> {
   let trace = opened.get(source);
   if (trace === undefined) {
-    trace = openTrace(source);
+    const { unreadable } = source;
+    trace = unreadable === undefined ? openTrace(source) : Promise.reject(new Error(unreadable));
     opened.set(source, trace);
   }
   return trace;

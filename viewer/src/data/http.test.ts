@@ -3,18 +3,19 @@
 
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HttpFile, openServed } from "./http";
+import { HttpFile, linkedFiles, openServed } from "./http";
 import { Gone, NoResult } from "./source";
 
-type Answer = { status: number; body?: string | Uint8Array<ArrayBuffer> };
+type Answer = { status: number; body?: string | Uint8Array<ArrayBuffer>; range?: string };
 
 /** Answers every request by `answer`, and notes what was asked. */
 function serve(answer: (address: string, range: string) => Answer | Promise<Answer>): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (address: string, init: { headers: Record<string, string> }) => {
     asked.push(address);
-    const { status, body } = await answer(address, init.headers.Range ?? "");
-    return new Response(body ?? null, { status });
+    const { status, body, range } = await answer(address, init.headers.Range ?? "");
+    const headers = range === undefined ? {} : { "Content-Range": range };
+    return new Response(body ?? null, { status, headers });
   });
   return asked;
 }
@@ -138,5 +139,67 @@ describe("openServed", () => {
     const source = openServed(MANIFEST);
     await Promise.all(Array.from({ length: 20 }, (_, i) => source.result(`p${i}`)));
     expect(most).toBe(3);
+  });
+});
+
+describe("the files of a report that are with a web server", () => {
+  const SIZE = 3 << 20;
+  const ALL = new Uint8Array(SIZE).map((_, i) => i % 251);
+
+  /** Returns the files of a page that is opened from an address. */
+  function open(protocol: string, ...sizes: number[]) {
+    vi.stubGlobal("location", { protocol });
+    const files = sizes.map((size, i) => ({ name: `p ${i}.gpt`, size }));
+    return linkedFiles({ ...MANIFEST, files, files_at: "../run%201/" });
+  }
+  function firstOf(...sizes: number[]) {
+    return open("https:", ...sizes).files?.[0] as HttpFile;
+  }
+
+  it("are asked for in parts", async () => {
+    const asked = serveFile(ALL);
+    const file = firstOf(SIZE);
+    expect(await file.read(5, 9)).toEqual(ALL.slice(5, 14));
+    expect(await file.read(SIZE - 1, 1)).toEqual(ALL.slice(SIZE - 1));
+    expect(asked).toEqual(Array(2).fill("../run%201/p%200.gpt"));
+  });
+
+  it("are read once as a whole if the server sends no parts", async () => {
+    const asked = serve(() => ({ status: 200, body: ALL }));
+    const file = firstOf(SIZE);
+    const parts = await Promise.all([1, 2, 3].map((i) => file.read(i << 10, 8)));
+    expect(parts).toEqual([1, 2, 3].map((i) => ALL.slice(i << 10, (i << 10) + 8)));
+    expect((await file.read(0, SIZE)).every((each, i) => each === ALL[i])).toBe(true);
+    expect(asked.length).toBe(1);
+    const small = firstOf(9);
+    serve(() => ({ status: 200, body: ALL.slice(0, 9) }));
+    expect(await small.read(2, 3)).toEqual(ALL.slice(2, 5));
+  });
+
+  it("are not read whole if they are large together", async () => {
+    serve(() => ({ status: 200, body: ALL }));
+    await expect(firstOf((256 << 20) + 1).read(0, 9)).rejects.toThrow("sends no parts of files");
+    const { files = [] } = open("http:", SIZE, (256 << 20) - SIZE + 1);
+    await files[0]?.read(0, 9);
+    await expect(files[1]?.read(0, 9)).rejects.toThrow("sends no parts of files");
+  });
+
+  it("are refused if they changed, or are not there", async () => {
+    serve(() => ({ status: 206, body: ALL.slice(0, 9), range: `bytes 0-8/${SIZE + 1}` }));
+    await expect(firstOf(SIZE).read(0, 9)).rejects.toThrow("has changed");
+    const file = firstOf(SIZE + 1);
+    serve(() => ({ status: 200, body: ALL }));
+    await expect(file.read(0, 9)).rejects.toThrow("has changed");
+    serve(() => ({ status: 404 }));
+    await expect(file.read(0, 9)).rejects.toThrow("nothing is at ../run%201/p%200.gpt");
+    serve(() => Promise.reject(new TypeError("Failed to fetch")));
+    await expect(file.read(0, 9)).rejects.toThrow(/^The server does not answer\.$/);
+    serveFile(new Uint8Array(SIZE + 1));
+    expect((await file.read(3, 9)).length).toBe(9);
+  });
+
+  it("cannot be read by a page from disk, which says so", () => {
+    expect(open("file:", SIZE).unreadable).toContain("Open this page from a web server");
+    expect(open("https:", SIZE).unreadable).toBeUndefined();
   });
 });

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The source inside a report: blocks of text in the page, decoded when they are asked for. The page
-// holds a few large text nodes, so a block that is never asked for costs no decoding.
+// holds a few large text nodes, so a block that is never asked for costs no decoding. The files may
+// be elsewhere: then http.ts reads them.
 
 import { decompressText } from "../trace/zstd";
+import { linkedFiles } from "./http";
 import { checkPart, type Manifest, type Part, type Source, type TraceFile } from "./source";
 
 /** Bytes of a result: more than a browser makes objects of. */
@@ -126,6 +128,7 @@ export function openReport(page: Document): Source | null {
   return {
     manifest,
     files,
+    ...(manifest.files_at !== undefined && linkedFiles(manifest)),
     async result(name: string): Promise<unknown> {
       const [pass = "", part] = name.split("@", 2);
       if (part === undefined) return read(results.get(pass));

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where the page's data comes from. Two sources keep this contract: the blocks inside a report
-// (report.ts), and a server's files (http.ts). Nothing else of the page knows which one it has.
+// (report.ts), and a server's files (http.ts). A report may have its results inside and its files on
+// a web server. Nothing else of the page knows which one it has.
 
 /** A file of the bundle: the chunks of one process. */
 export interface TraceFile {
@@ -60,6 +61,8 @@ export interface Manifest {
   /** The page comes from a server, which has the results and these files. */
   readonly http?: true;
   readonly files?: readonly { readonly name: string; readonly size: number }[];
+  /** Where the files are if the page has the results alone, relative to this page: "run1/". */
+  readonly files_at?: string;
   /** The page is the list of a folder's captures: it has no results of its own. */
   readonly captures?: true;
   /** Where the list of captures is, relative to this page: "../../". */
@@ -81,6 +84,8 @@ export class Gone extends NoResult {
 export interface Source {
   readonly manifest: Manifest;
   readonly files: readonly TraceFile[];
+  /** Why the files cannot be read, without a full stop. Absent: they can. */
+  readonly unreadable?: string;
   /**
    * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
    * name PASS:KEY asks for `stats PASS --by KEY`; PASS@PART and PASS:KEY@PART ask for a part

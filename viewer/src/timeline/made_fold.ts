@@ -37,7 +37,9 @@ interface Cell {
   busy: number;
   until: number;
   readonly row: number;
+  /** Time by column and class; and from when until when something ran in a column. */
   readonly columns: Map<number, number>;
+  readonly extents: Map<number, [number, number]>;
   readonly byClass: Map<number, number>;
 }
 
@@ -119,6 +121,7 @@ export function fold(
         until: start,
         row: i,
         columns: new Map(),
+        extents: new Map(),
         byClass: new Map(),
       };
       open.set(depth, cell);
@@ -133,12 +136,14 @@ export function fold(
       const to = Math.min(end, (index + 1) * column);
       const key = index * CLASSES_MOST + cls;
       cell.columns.set(key, (cell.columns.get(key) ?? 0) + to - from);
+      const [first, last] = cell.extents.get(index) ?? [from, to];
+      cell.extents.set(index, [Math.min(first, from), Math.max(last, to)]);
       from = to;
     }
   }
   for (const depth of [...open.keys()]) close(depth);
   slices.sort((a, b) => a.start - b.start || a.depth - b.depth);
-  return { slices: pack(slices), bars: packBars(slices, column) };
+  return { slices: pack(slices), bars: packBars(slices) };
 }
 
 function pack(slices: readonly Slice[]): Omit<Spans, "track" | "bars"> {
@@ -154,16 +159,19 @@ function pack(slices: readonly Slice[]): Omit<Spans, "track" | "bars"> {
   };
 }
 
-function packBars(slices: readonly Slice[], column: number): Bars {
+function packBars(slices: readonly Slice[]): Bars {
   const first: number[] = [];
   const start: number[] = [];
+  const end: number[] = [];
   const cls: number[] = [];
   const busy: number[] = [];
   for (const slice of slices) {
     first.push(start.length);
     const bars = [...(slice.cell?.columns ?? [])].sort((a, b) => a[0] - b[0]);
     for (const [key, time] of bars) {
-      start.push(Math.floor(key / CLASSES_MOST) * column);
+      const [first, last] = slice.cell?.extents.get(Math.floor(key / CLASSES_MOST)) ?? [0, 0];
+      start.push(first);
+      end.push(last);
       cls.push(key % CLASSES_MOST);
       busy.push(time);
     }
@@ -172,6 +180,7 @@ function packBars(slices: readonly Slice[], column: number): Bars {
   return {
     first: Uint32Array.from(first),
     start_ns: Float64Array.from(start),
+    end_ns: Float64Array.from(end),
     cls: Uint8Array.from(cls),
     busy_ns: Float64Array.from(busy),
   };

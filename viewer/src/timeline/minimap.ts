@@ -86,12 +86,8 @@ function addTrack(
       continue;
     }
     for (let k = from; k < to; k++) {
-      // The column's end is the next column's start, or the cell's end: close enough for 3 px.
-      const at = Math.max(start, bars.start_ns[k] ?? 0);
-      let next = k + 1;
-      while (next < to && bars.start_ns[next] === bars.start_ns[k]) next++;
-      const until = next < to ? Math.max(at, bars.start_ns[next] ?? end) : end;
-      add(at, until, bars.busy_ns[k] ?? 0, slotIndex(bars.cls[k] ?? 0));
+      const slot = slotIndex(bars.cls[k] ?? 0);
+      add(bars.start_ns[k] ?? 0, bars.end_ns[k] ?? 0, bars.busy_ns[k] ?? 0, slot);
     }
   }
 }

@@ -4,7 +4,7 @@
 // Turns the pictures of the visible tracks into rectangles and labels. It knows no canvas. If a
 // frame would have too many rectangles, small slices are gathered into wider columns until they fit.
 
-import type { TrackKind } from "../trace/api";
+import type { Bars as CellBars, TrackKind } from "../trace/api";
 import type { Match } from "./finding";
 import { foldLabel, shortName, type Widths } from "./labels";
 import { type Band, GUTTER, PAD, type Placed } from "./layout";
@@ -90,64 +90,80 @@ interface Column {
 }
 
 /**
- * Draws the columns of a cell from left to right, so that their areas are true: edges of columns lie
- * within pixels, and such a pixel gets its parts of both columns.
+ * Draws the columns of a cell so that their areas are true: what runs in a part of a pixel has that
+ * part of the pixel's height. Pixels that are alike are one rectangle.
  */
 class Bars {
-  private readonly shares = new Float64Array(SLOTS.length);
-  private at = Number.NaN;
-  private base = 0;
-  private room = 0;
+  /** By pixel and slot: the part of the pixel. */
+  private shares = new Float64Array(0);
+  /** By pixel: a bit for each slot that has a part. */
+  private slots = new Uint32Array(0);
+  private first = 0;
+  private pixels = 0;
 
   constructor(private readonly list: Rectangles) {}
 
-  begin(base: number, room: number): void {
-    this.base = base;
-    this.room = room;
+  /** Begins a cell between two places. */
+  begin(left: number, right: number): void {
+    this.first = Math.floor(left);
+    this.pixels = Math.max(0, Math.ceil(right) - this.first);
+    if (this.pixels <= this.slots.length) return;
+    this.slots = new Uint32Array(2 * this.pixels);
+    this.shares = new Float64Array(2 * this.pixels * SLOTS.length);
   }
 
-  /** Adds the column from `left` to `right`. Each class takes its part of `ns` of `all`. */
-  add(left: number, right: number, ns: Float64Array, all: number, dim: boolean): void {
-    const first = Math.floor(left);
-    const last = Math.floor(right);
-    if (this.at !== first) this.end(dim);
-    this.at = first;
-    this.take(ns, all, Math.min(right, first + 1) - left);
-    if (last === first) return;
-    this.end(dim);
-    if (last > first + 1) {
-      this.take(ns, all, 1);
-      this.emit(first + 1, last - first - 1, dim);
+  /** Adds a bar. It fills `share` of the height of the cell, and stays within the cell. */
+  add(left: number, right: number, slot: number, share: number): void {
+    const { shares, slots, first } = this;
+    const end = Math.min(right - first, this.pixels);
+    for (let from = Math.max(left - first, 0); from < end; ) {
+      const pixel = Math.floor(from);
+      const to = Math.min(pixel + 1, end);
+      const at = pixel * SLOTS.length + slot;
+      shares[at] = (shares[at] as number) + (to - from) * share;
+      slots[pixel] = (slots[pixel] as number) | (1 << slot);
+      from = to;
     }
-    if (right === last) return;
-    this.at = last;
-    this.take(ns, all, right - last);
   }
 
-  private take(ns: Float64Array, all: number, part: number): void {
-    for (let i = 0; i < ns.length; i++)
-      this.shares[i] = (this.shares[i] as number) + ((ns[i] as number) / all) * part;
+  /** Draws the bars upwards from `base`. */
+  end(base: number, room: number, dim: boolean): void {
+    for (let i = 0; i < this.pixels; ) {
+      let next = i + 1;
+      while (next < this.pixels && this.areAlike(i, next)) next++;
+      this.emit(i, next - i, base, room, dim);
+      i = next;
+    }
+    this.shares.fill(0, 0, this.pixels * SLOTS.length);
+    this.slots.fill(0, 0, this.pixels);
   }
 
-  /** Draws the pixel that is open. */
-  end(dim: boolean): void {
-    if (!Number.isNaN(this.at)) this.emit(this.at, 1, dim);
-    this.at = Number.NaN;
+  private areAlike(one: number, two: number): boolean {
+    const { shares, slots } = this;
+    if (slots[one] !== slots[two]) return false;
+    for (let left = slots[one] as number; left !== 0; left &= left - 1) {
+      const slot = lowest(left);
+      if (shares[one * SLOTS.length + slot] !== shares[two * SLOTS.length + slot]) return false;
+    }
+    return true;
   }
 
-  private emit(left: number, width: number, dim: boolean): void {
-    const { base, room, shares } = this;
+  private emit(pixel: number, width: number, base: number, room: number, dim: boolean): void {
     let y = base;
-    for (let i = 0; i < shares.length; i++) {
-      const share = shares[i] as number;
-      if (share <= 0) continue;
+    for (let left = this.slots[pixel] as number; left !== 0; left &= left - 1) {
+      const slot = lowest(left);
+      const share = this.shares[pixel * SLOTS.length + slot] as number;
       const tall = Math.min(share * room, y - base + room);
       if (tall <= 0) break;
       y -= tall;
-      this.list.add(LAYER.bars, SLOTS[i] ?? "bar", dim, left, y, width, tall);
+      this.list.add(LAYER.bars, SLOTS[slot] ?? "bar", dim, this.first + pixel, y, width, tall);
     }
-    shares.fill(0);
   }
+}
+
+/** Returns the number of the lowest bit that is set. */
+function lowest(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
 }
 
 class TrackScene {
@@ -195,7 +211,7 @@ class TrackScene {
       if ((spans.count[i] ?? 1) > 1) {
         const hit = match?.inCell(spans.track, start, end) ?? null;
         if (narrow) this.gatherCell(i, row, columnNs, hit === false);
-        else this.cell(i, y, columnNs, hit);
+        else this.cell(i, y, factor > 1 ? columnNs : 0, hit);
         continue;
       }
       const dim = names !== null && names[spans.name[i] ?? 0] !== 1;
@@ -253,7 +269,10 @@ class TrackScene {
     this.scene.rectangles.add(LAYER.slices, ink, dim, at, y + this.height - tall, 1, tall);
   }
 
-  /** Draws a folded cell: a bar chart of itself, with its count. */
+  /**
+   * Draws a folded cell: a bar chart of itself, with its count. `columnNs`: the width of columns that
+   * are wider than those of the picture; 0: they are not.
+   */
   private cell(i: number, y: number, columnNs: number, hit: boolean | null): void {
     const { spans } = this.picture;
     const list = this.scene.rectangles;
@@ -277,21 +296,10 @@ class TrackScene {
       const ink = barSlot(slotOf(spans.cls[i] ?? 0, this.kind));
       list.add(LAYER.bars, ink, dim, left, base - tallness, width, tallness);
     } else {
-      const column: Column = { at: Number.NaN, ns: new Float64Array(SLOTS.length), dim };
-      this.bars.begin(base, room);
-      const last = bars.first[i + 1] ?? 0;
-      for (let k = bars.first[i] ?? 0; k < last; k++) {
-        const at = Math.floor((bars.start_ns[k] ?? 0) / columnNs);
-        if (at !== column.at) {
-          this.stack(column, columnNs, start, end);
-          column.at = at;
-        }
-        const slot = barSlot(slotOf(bars.cls[k] ?? 0, this.kind));
-        const index = SLOT_INDEX.get(slot) ?? 0;
-        column.ns[index] = (column.ns[index] ?? 0) + (bars.busy_ns[k] ?? 0);
-      }
-      this.stack(column, columnNs, start, end);
-      this.bars.end(dim);
+      this.bars.begin(left, right);
+      if (columnNs === 0) this.addBars(bars, i);
+      else this.addColumns(bars, i, columnNs, start, end);
+      this.bars.end(base, room, dim);
     }
     list.add(LAYER.edges, "line3", dim, left, y, width, 1);
     if (hit === true) list.add(LAYER.marks, "text", false, left, base - 2, width, 2);
@@ -309,15 +317,53 @@ class TrackScene {
     }
   }
 
-  /** Draws a column, stacked by class from below, and empties it. */
+  /** Adds the bars of a cell, each where its events ran. */
+  private addBars(bars: CellBars, i: number): void {
+    const last = bars.first[i + 1] ?? 0;
+    for (let k = bars.first[i] ?? 0; k < last; k++) {
+      const from = bars.start_ns[k] ?? 0;
+      const to = bars.end_ns[k] ?? 0;
+      const slot = this.slotIndex(bars.cls[k] ?? 0);
+      this.bars.add(this.x(from), this.x(to), slot, (bars.busy_ns[k] ?? 0) / (to - from));
+    }
+  }
+
+  /** Adds the bars of a cell, gathered in wider columns. */
+  private addColumns(
+    bars: CellBars,
+    i: number,
+    columnNs: number,
+    start: number,
+    end: number,
+  ): void {
+    const column: Column = { at: Number.NaN, ns: new Float64Array(SLOTS.length), dim: false };
+    const last = bars.first[i + 1] ?? 0;
+    for (let k = bars.first[i] ?? 0; k < last; k++) {
+      const at = Math.floor((bars.start_ns[k] ?? 0) / columnNs);
+      if (at !== column.at) {
+        this.stack(column, columnNs, start, end);
+        column.at = at;
+      }
+      const slot = this.slotIndex(bars.cls[k] ?? 0);
+      column.ns[slot] = (column.ns[slot] ?? 0) + (bars.busy_ns[k] ?? 0);
+    }
+    this.stack(column, columnNs, start, end);
+  }
+
+  /** Adds a column to the bars of a cell, and empties it. */
   private stack(column: Column, columnNs: number, start: number, end: number): void {
     if (Number.isNaN(column.at)) return;
     const from = Math.max(start, column.at * columnNs);
     const to = Math.min(end, (column.at + 1) * columnNs);
-    const left = Math.max(GUTTER - 2, this.x(from));
-    const right = Math.min(this.right + 2, this.x(to));
-    if (right > left) this.bars.add(left, right, column.ns, Math.max(to - from, 1), column.dim);
+    column.ns.forEach((ns, slot) => {
+      if (ns > 0) this.bars.add(this.x(from), this.x(to), slot, ns / Math.max(to - from, 1));
+    });
     column.ns.fill(0);
+  }
+
+  /** Returns the place in the stack of a class's bars. */
+  private slotIndex(cls: number): number {
+    return SLOT_INDEX.get(barSlot(slotOf(cls, this.kind))) ?? 0;
   }
 
   /** Adds a slice that is too small for this frame to the columns of its row. */
@@ -329,7 +375,7 @@ class TrackScene {
     columnNs: number,
     dim: boolean,
   ): void {
-    const slot = SLOT_INDEX.get(barSlot(slotOf(cls, this.kind))) ?? 0;
+    const slot = this.slotIndex(cls);
     let column = this.columns.get(row);
     if (column === undefined) {
       column = { at: Number.NaN, ns: new Float64Array(SLOTS.length), dim: true };
@@ -379,9 +425,9 @@ class TrackScene {
       this.scene.rectangles.add(LAYER.ground, "n1", column.dim, left, y, width, this.height);
       this.scene.rectangles.add(LAYER.edges, "line3", column.dim, left, y, width, 1);
     }
-    this.bars.begin(y + this.height, this.height);
+    this.bars.begin(left, right);
     this.stack(column, columnNs, from, from + columnNs);
-    this.bars.end(column.dim);
+    this.bars.end(y + this.height, this.height, column.dim);
     column.at = Number.NaN;
   }
 }

@@ -25,8 +25,10 @@ const widths = new Widths(() => 3);
 const WIDTH = 1280;
 const HEIGHT = 1000;
 const SMALLER = 4;
-const LEAST_MEAN = 0.985;
-const LEAST_OF_EACH = 0.975;
+const LEAST_MEAN = 0.99;
+const LEAST_OF_EACH = 0.98;
+/** Windows are chosen at random, so often. */
+const SEEDS = [2, 3, 7];
 
 /** Draws what users see, without texts. */
 function painted(model: Model, store: Store): Exact {
@@ -88,29 +90,33 @@ describe("the folded picture looks like all events of", () => {
     ["many kernels", `${TRACES}v1/sums.gpt`],
   ])("%s", async (_, path) => {
     const trace = await openInPage(sourceOf(storedFiles(path)));
-    const next = random(7);
     const model = new Model(trace);
     model.resize(WIDTH, HEIGHT);
-    const found: [number, number][] = [];
+    const found: [number, number, number][] = [];
     const { start, end } = model.whole;
     // A moment with work: windows are around it.
     const busy = trace.info.tracks.filter(({ kind }) => kind === "stream" || kind === "op");
-    for (const share of [1, 0.3, 0.1, 0.03, 0.003]) {
-      const length = (end - start) * share;
-      const track = busy[Math.floor(next() * busy.length)];
-      const event = await trace.event(track?.id ?? 0, Math.floor(next() * (track?.rows ?? 0)));
-      const from = event.start_ns - length * next();
-      model.show({ start: from, end: from + length }, true);
-      await settle(model);
-      const seen = painted(model, model.store);
-      const full = bare(model);
-      await drawAll(model, palette, full);
-      const height = Math.min(HEIGHT, TOP + model.layout.height);
-      found.push([share, likeness(seen, full, height)]);
+    for (const seed of SEEDS) {
+      const next = random(seed);
+      for (const share of [1, 0.3, 0.1, 0.03, 0.003]) {
+        // The whole is the same each time.
+        if (share === 1 && seed !== SEEDS[0]) continue;
+        const length = (end - start) * share;
+        const track = busy[Math.floor(next() * busy.length)];
+        const event = await trace.event(track?.id ?? 0, Math.floor(next() * (track?.rows ?? 0)));
+        const from = event.start_ns - length * next();
+        model.show({ start: from, end: from + length }, true);
+        await settle(model);
+        const seen = painted(model, model.store);
+        const full = bare(model);
+        await drawAll(model, palette, full);
+        const height = Math.min(HEIGHT, TOP + model.layout.height);
+        found.push([seed, share, likeness(seen, full, height)]);
+      }
     }
     model.close();
-    expect(found.filter(([, alike]) => alike < LEAST_OF_EACH)).toEqual([]);
-    const mean = found.reduce((sum, [, alike]) => sum + alike, 0) / found.length;
+    expect(found.filter(([, , alike]) => alike < LEAST_OF_EACH)).toEqual([]);
+    const mean = found.reduce((sum, [, , alike]) => sum + alike, 0) / found.length;
     expect(mean).toBeGreaterThan(LEAST_MEAN);
   });
 });

@@ -117,8 +117,9 @@ export interface Spans {
 export interface Bars {
   /** Bars of rectangle i are first[i] up to first[i + 1]; a single event has none. */
   readonly first: Uint32Array;
-  /** Start of the column. */
+  /** When the first event of the column begins, and the last one ends, within the column. */
   readonly start_ns: Float64Array;
+  readonly end_ns: Float64Array;
   /** Index in CLASSES. */
   readonly cls: Uint8Array;
   readonly busy_ns: Float64Array;

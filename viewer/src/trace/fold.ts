@@ -46,6 +46,19 @@ export function zoomOf(nsPerPx: number): Zoom {
   };
 }
 
+/** The columns of a cell: their time by class, and from when until when something ran in them. */
+class OpenColumns {
+  readonly busy = new Float64Array(ALL_COLUMNS * CLASS_COUNT);
+  readonly first = new Float64Array(ALL_COLUMNS).fill(Number.POSITIVE_INFINITY);
+  readonly last = new Float64Array(ALL_COLUMNS).fill(Number.NEGATIVE_INFINITY);
+
+  clear(): void {
+    this.busy.fill(0);
+    this.first.fill(Number.POSITIVE_INFINITY);
+    this.last.fill(Number.NEGATIVE_INFINITY);
+  }
+}
+
 export class Folder {
   private readonly cell = new Float64Array(MOST_LANES);
   private readonly first = new Float64Array(MOST_LANES);
@@ -66,9 +79,14 @@ export class Folder {
     busy: new Floats(),
     bars: new Words(),
   };
-  /** By lane: the time of the open cell's columns by class. */
-  private readonly columns: (Float64Array | undefined)[] = [];
-  private readonly bars = { start: new Floats(), cls: new Words(), busy: new Floats() };
+  /** By lane: the columns of the open cell. */
+  private readonly columns: (OpenColumns | undefined)[] = [];
+  private readonly bars = {
+    start: new Floats(),
+    end: new Floats(),
+    cls: new Words(),
+    busy: new Floats(),
+  };
 
   constructor(
     private readonly zoom: Zoom,
@@ -89,13 +107,14 @@ export class Folder {
     this.put(lane, start, end, name, row, 1, duration);
     const cls = this.classOf[name] ?? 0;
     const column = 2 ** this.zoom.columnBits;
-    for (let from = start; from < end; ) {
+    let from = start;
+    do {
       // Where doubles hold no finer columns the rest is in one.
       const next = (Math.floor(from / column) + 1) * column;
       const to = next > from ? Math.min(end, next) : end;
-      this.addTime(lane, from, cls, to - from);
+      this.addTime(lane, this.extend(lane, from, to), cls, to - from);
       from = to;
-    }
+    } while (from < end);
   }
 
   /**
@@ -118,9 +137,10 @@ export class Folder {
     const column = 2 ** this.zoom.columnBits;
     const next = (Math.floor(first / column) + 1) * column;
     const beyond = Math.min(Math.max(last - next, 0), timeOf(lastCls));
+    const place = this.extend(lane, first, Math.min(last, next));
     for (let i = 0; i < CLASS_COUNT; i++)
-      this.addTime(lane, first, i, timeOf(i) - (i === lastCls ? beyond : 0));
-    this.addTime(lane, next, lastCls, beyond);
+      this.addTime(lane, place, i, timeOf(i) - (i === lastCls ? beyond : 0));
+    if (beyond > 0) this.addTime(lane, this.extend(lane, next, last), lastCls, beyond);
   }
 
   /** Takes spans of which only the number is known. They are on the first lane. */
@@ -128,19 +148,29 @@ export class Folder {
     this.emit(0, start, end, FOLDED, OTHER, FOLDED, count, Number.NaN, 0);
   }
 
-  /** Adds time to the cell's class and to a column, which begins in the cell or just behind it. */
-  private addTime(lane: number, start: number, cls: number, busy: number): void {
-    if (busy === 0) return;
+  private columnsOf(lane: number): OpenColumns {
+    this.columns[lane] ??= new OpenColumns();
+    return this.columns[lane];
+  }
+
+  /** Notes that something ran in a column of the cell, or just behind it. Returns its place. */
+  private extend(lane: number, from: number, to: number): number {
+    const { first, last } = this.columnsOf(lane);
+    const column = Math.floor(from / 2 ** this.zoom.columnBits);
+    const place = column - (this.cell[lane] as number) * COLUMNS;
+    if (from < (first[place] as number)) first[place] = from;
+    if (to > (last[place] as number)) last[place] = to;
+    return place;
+  }
+
+  /** Adds time to the cell's class and to a column. */
+  private addTime(lane: number, place: number, cls: number, time: number): void {
+    if (time === 0) return;
     const at = lane * CLASS_COUNT + cls;
-    this.byClass[at] = (this.byClass[at] as number) + busy;
-    let columns = this.columns[lane];
-    if (columns === undefined) {
-      columns = new Float64Array(ALL_COLUMNS * CLASS_COUNT);
-      this.columns[lane] = columns;
-    }
-    const place = Math.floor(start / 2 ** this.zoom.columnBits);
-    const bar = (place - (this.cell[lane] as number) * COLUMNS) * CLASS_COUNT + cls;
-    columns[bar] = (columns[bar] as number) + busy;
+    this.byClass[at] = (this.byClass[at] as number) + time;
+    const { busy } = this.columnsOf(lane);
+    const bar = place * CLASS_COUNT + cls;
+    busy[bar] = (busy[bar] as number) + time;
   }
 
   /** Ends the columns of a cell. Returns the number of its bars. */
@@ -148,17 +178,17 @@ export class Folder {
     const columns = this.columns[lane];
     if (columns === undefined) return 0;
     let bars = 0;
-    for (let i = 0; i < columns.length && !isOne; i++) {
-      const busy = columns[i] as number;
+    for (let i = 0; i < columns.busy.length && !isOne; i++) {
+      const busy = columns.busy[i] as number;
       if (busy === 0) continue;
       const place = Math.floor(i / CLASS_COUNT);
-      const start = (this.cell[lane] as number) * this.zoom.width;
-      this.bars.start.push(start + place * 2 ** this.zoom.columnBits);
+      this.bars.start.push(columns.first[place] as number);
+      this.bars.end.push(columns.last[place] as number);
       this.bars.cls.push(i % CLASS_COUNT);
       this.bars.busy.push(busy);
       bars++;
     }
-    columns.fill(0);
+    columns.clear();
     return bars;
   }
 
@@ -261,6 +291,7 @@ export class Folder {
     return {
       first,
       start_ns: Float64Array.from(from, (i) => bars.start.at(i)),
+      end_ns: Float64Array.from(from, (i) => bars.end.at(i)),
       cls: Uint8Array.from(from, (i) => bars.cls.at(i)),
       busy_ns: Float64Array.from(from, (i) => bars.busy.at(i)),
     };

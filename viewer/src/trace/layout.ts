@@ -18,9 +18,9 @@ export interface BitField {
 
 export interface Column {
   readonly name: string;
-  readonly type: string;
   readonly encoding: string;
-  readonly unit?: string;
+  /** What a value means; undefined: the page shows no event of the table. */
+  readonly type?: string;
   readonly values?: Readonly<Record<string, string>>;
   readonly fields?: readonly BitField[];
 }

@@ -13,73 +13,22 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "free",
-            "first_bit": 0,
-            "bits": 1,
-            "type": "flag"
-          },
-          {
-            "name": "call",
-            "first_bit": 1,
-            "bits": 7,
-            "type": "enum",
-            "values": {
-              "1": "malloc",
-              "2": "calloc",
-              "3": "realloc",
-              "4": "free",
-              "5": "posix_memalign",
-              "6": "aligned_alloc",
-              "7": "memalign",
-              "8": "valloc",
-              "9": "pvalloc",
-              "10": "reallocarray",
-              "11": "free_sized",
-              "12": "free_aligned_sized"
-            }
-          },
-          {
-            "name": "flags",
-            "first_bit": 8,
-            "bits": 8,
-            "type": "flags",
-            "values": {
-              "1": "sampled",
-              "2": "has_stack",
-              "4": "coarse_time",
-              "8": "timed_out",
-              "16": "incomplete",
-              "32": "no_unwinder",
-              "64": "file",
-              "128": "no_access"
-            }
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "address",
-        "type": "address",
         "encoding": "address"
       },
       {
         "name": "size",
-        "type": "bytes",
-        "encoding": "plain",
-        "unit": "bytes"
+        "encoding": "plain"
       },
       {
         "name": "stack",
-        "type": "stack",
         "encoding": "plain"
       }
     ]
@@ -90,20 +39,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "time",
-        "unit": "ticks"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "span",
-        "unit": "ticks"
+        "type": "duration"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "kind",
@@ -152,23 +99,23 @@ export const TABLES = {
       },
       {
         "name": "object",
-        "type": "address",
-        "encoding": "address"
+        "encoding": "address",
+        "type": "address"
       },
       {
         "name": "caller",
-        "type": "pc",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "pc"
       },
       {
         "name": "stack",
-        "type": "stack",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "stack"
       },
       {
         "name": "owner",
-        "type": "thread",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "thread"
       }
     ]
   },
@@ -178,25 +125,23 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "time",
-        "unit": "ticks"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "span",
-        "unit": "ticks"
+        "type": "duration"
       },
       {
         "name": "name",
-        "type": "string",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "string"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "scope",
@@ -242,37 +187,27 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "device",
-        "type": "device",
         "encoding": "plain"
       },
       {
         "name": "address",
-        "type": "address",
         "encoding": "address"
       },
       {
         "name": "bytes",
-        "type": "signed_bytes",
-        "encoding": "plain",
-        "unit": "bytes"
+        "encoding": "plain"
       },
       {
         "name": "total_allocated",
-        "type": "bytes",
-        "encoding": "delta",
-        "unit": "bytes"
+        "encoding": "delta"
       },
       {
         "name": "total_reserved",
-        "type": "bytes",
-        "encoding": "delta",
-        "unit": "bytes"
+        "encoding": "delta"
       }
     ]
   },
@@ -282,29 +217,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "event",
-        "type": "enum",
-        "encoding": "plain",
-        "values": {
-          "1": "start",
-          "2": "name",
-          "3": "exit",
-          "4": "seen"
-        }
+        "encoding": "plain"
       },
       {
         "name": "a",
-        "type": "number",
         "encoding": "plain"
       },
       {
         "name": "b",
-        "type": "number",
         "encoding": "plain"
       }
     ]
@@ -315,35 +239,22 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "event",
-        "type": "enum",
-        "encoding": "plain",
-        "values": {
-          "1": "fork",
-          "2": "vfork",
-          "3": "spawn",
-          "4": "exec",
-          "5": "exit"
-        }
+        "encoding": "plain"
       },
       {
         "name": "a",
-        "type": "number",
         "encoding": "plain"
       },
       {
         "name": "b",
-        "type": "number",
         "encoding": "plain"
       },
       {
         "name": "text",
-        "type": "string",
         "encoding": "plain"
       }
     ]
@@ -354,59 +265,22 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "call",
-            "first_bit": 0,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "1": "mmap",
-              "2": "munmap",
-              "3": "mremap",
-              "4": "mremap_from"
-            }
-          },
-          {
-            "name": "flags",
-            "first_bit": 8,
-            "bits": 8,
-            "type": "flags",
-            "values": {
-              "1": "sampled",
-              "2": "has_stack",
-              "4": "coarse_time",
-              "8": "timed_out",
-              "16": "incomplete",
-              "32": "no_unwinder",
-              "64": "file",
-              "128": "no_access"
-            }
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "address",
-        "type": "address",
         "encoding": "address"
       },
       {
         "name": "size",
-        "type": "bytes",
-        "encoding": "plain",
-        "unit": "bytes"
+        "encoding": "plain"
       },
       {
         "name": "stack",
-        "type": "stack",
         "encoding": "plain"
       }
     ]
@@ -417,25 +291,23 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "time",
-        "unit": "ticks"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "span",
-        "unit": "ticks"
+        "type": "duration"
       },
       {
         "name": "name",
-        "type": "string",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "string"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "kind",
@@ -495,13 +367,13 @@ export const TABLES = {
       },
       {
         "name": "domain",
-        "type": "string",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "string"
       },
       {
         "name": "style",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "category",
@@ -519,13 +391,13 @@ export const TABLES = {
       },
       {
         "name": "payload",
-        "type": "number",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "number"
       },
       {
         "name": "begin_thread",
-        "type": "thread",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "thread"
       }
     ]
   },
@@ -535,77 +407,22 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "kind",
-            "first_bit": 0,
-            "bits": 4,
-            "type": "enum",
-            "values": {
-              "1": "push_pop",
-              "2": "start_end",
-              "3": "mark",
-              "4": "name_thread",
-              "5": "name_category",
-              "6": "name_device",
-              "7": "name_context",
-              "8": "name_stream",
-              "9": "name_event"
-            }
-          },
-          {
-            "name": "end",
-            "first_bit": 4,
-            "bits": 1,
-            "type": "flag"
-          },
-          {
-            "name": "unused",
-            "first_bit": 5,
-            "bits": 3,
-            "type": "number"
-          },
-          {
-            "name": "handles",
-            "first_bit": 8,
-            "bits": 7,
-            "type": "number"
-          },
-          {
-            "name": "first",
-            "first_bit": 15,
-            "bits": 1,
-            "type": "flag"
-          },
-          {
-            "name": "depth",
-            "first_bit": 16,
-            "bits": 16,
-            "type": "depth"
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "domain",
-        "type": "string",
         "encoding": "plain"
       },
       {
         "name": "definition",
-        "type": "number",
         "encoding": "plain"
       },
       {
         "name": "value",
-        "type": "number",
         "encoding": "plain"
       }
     ]
@@ -616,23 +433,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "correlation",
-        "type": "correlation",
         "encoding": "delta"
       },
       {
         "name": "function",
-        "type": "function",
         "encoding": "plain"
       },
       {
         "name": "stack",
-        "type": "stack",
         "encoding": "plain"
       }
     ]
@@ -643,31 +455,28 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "time",
-        "unit": "ticks"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "span",
-        "unit": "ticks"
+        "type": "duration"
       },
       {
         "name": "path",
-        "type": "string",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "string"
       },
       {
         "name": "bytes",
-        "type": "signed_bytes",
         "encoding": "plain",
-        "unit": "bytes"
+        "type": "signed_bytes"
       },
       {
         "name": "descriptor",
-        "type": "number",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "number"
       }
     ]
   },
@@ -677,18 +486,14 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "counter",
-        "type": "counter",
         "encoding": "plain"
       },
       {
         "name": "value",
-        "type": "signed",
         "encoding": "plain"
       }
     ]
@@ -699,36 +504,33 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "time",
-        "unit": "ticks"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "span",
-        "unit": "ticks"
+        "type": "duration"
       },
       {
         "name": "name",
-        "type": "string",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "string"
       },
       {
         "name": "parent",
-        "type": "number",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "number"
       },
       {
         "name": "stack",
-        "type": "stack",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "stack"
       },
       {
         "name": "inner",
-        "type": "duration",
         "encoding": "plain",
-        "unit": "ticks"
+        "type": "duration"
       }
     ]
   },
@@ -738,76 +540,26 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ticks"
+        "encoding": "time"
       },
       {
         "name": "table",
-        "type": "enum",
-        "encoding": "plain",
-        "values": {
-          "1": "meta",
-          "2": "strings",
-          "3": "stacks",
-          "4": "modules",
-          "5": "clocks",
-          "6": "threads",
-          "7": "health",
-          "8": "signatures",
-          "9": "streams",
-          "10": "devices",
-          "11": "functions",
-          "12": "graph_nodes",
-          "13": "counters",
-          "14": "hlo_modules",
-          "15": "work_sums",
-          "32": "heap",
-          "33": "wait",
-          "34": "op",
-          "35": "tensor",
-          "36": "thread",
-          "37": "process",
-          "38": "mapping",
-          "39": "range",
-          "40": "range_payload",
-          "41": "launch",
-          "42": "file_read",
-          "64": "counter",
-          "65": "python",
-          "66": "row_detail",
-          "80": "kernel",
-          "81": "memcpy",
-          "82": "memset",
-          "83": "api",
-          "84": "sync",
-          "85": "device_memory",
-          "86": "memory_pool",
-          "87": "graph_launch",
-          "88": "overhead",
-          "89": "cuda_event",
-          "90": "unified_memory",
-          "91": "host_function"
-        }
+        "encoding": "plain"
       },
       {
         "name": "row",
-        "type": "number",
         "encoding": "delta"
       },
       {
         "name": "external",
-        "type": "number",
         "encoding": "delta"
       },
       {
         "name": "detail",
-        "type": "string",
         "encoding": "plain"
       },
       {
         "name": "sequence",
-        "type": "number",
         "encoding": "delta"
       }
     ]
@@ -818,35 +570,33 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "signature",
-        "type": "signature",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "signature"
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "graph",
-        "type": "graph",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph"
       },
       {
         "name": "graph_node",
-        "type": "graph_node",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph_node"
       }
     ]
   },
@@ -856,20 +606,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "kind",
@@ -932,29 +680,28 @@ export const TABLES = {
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "bytes",
-        "type": "bytes",
         "encoding": "keyed",
-        "unit": "bytes"
+        "type": "bytes"
       },
       {
         "name": "graph",
-        "type": "graph",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph"
       },
       {
         "name": "graph_node",
-        "type": "graph_node",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph_node"
       },
       {
         "name": "peer",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "from_device",
@@ -978,20 +725,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "destination",
@@ -1019,29 +764,28 @@ export const TABLES = {
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "bytes",
-        "type": "bytes",
         "encoding": "keyed",
-        "unit": "bytes"
+        "type": "bytes"
       },
       {
         "name": "graph",
-        "type": "graph",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph"
       },
       {
         "name": "graph_node",
-        "type": "graph_node",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph_node"
       },
       {
         "name": "value",
-        "type": "number",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "number"
       }
     ]
   },
@@ -1051,30 +795,28 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "function",
-        "type": "function",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "function"
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "result",
-        "type": "result",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "result"
       }
     ]
   },
@@ -1084,20 +826,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "kind",
@@ -1116,28 +856,28 @@ export const TABLES = {
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "stream",
-        "type": "number",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "number"
       },
       {
         "name": "event",
-        "type": "number",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "number"
       },
       {
         "name": "result",
-        "type": "result",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "result"
       },
       {
         "name": "event_record",
-        "type": "number",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "number"
       }
     ]
   },
@@ -1147,89 +887,34 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ns"
+        "encoding": "time"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "operation",
-            "first_bit": 0,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "1": "allocation",
-              "2": "release"
-            }
-          },
-          {
-            "name": "kind",
-            "first_bit": 8,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "0": "unknown",
-              "1": "pageable",
-              "2": "pinned",
-              "3": "device",
-              "4": "array",
-              "5": "managed",
-              "6": "device_static",
-              "7": "managed_static"
-            }
-          },
-          {
-            "name": "pool_type",
-            "first_bit": 16,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "0": "none",
-              "1": "local",
-              "2": "imported"
-            }
-          },
-          {
-            "name": "async",
-            "first_bit": 24,
-            "bits": 1,
-            "type": "flag"
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "address",
-        "type": "address",
         "encoding": "address"
       },
       {
         "name": "bytes",
-        "type": "bytes",
-        "encoding": "plain",
-        "unit": "bytes"
+        "encoding": "plain"
       },
       {
         "name": "correlation",
-        "type": "correlation",
         "encoding": "delta"
       },
       {
         "name": "pool",
-        "type": "address",
         "encoding": "delta"
       },
       {
         "name": "pc",
-        "type": "pc",
         "encoding": "delta"
       },
       {
         "name": "origin",
-        "type": "string",
         "encoding": "plain"
       }
     ]
@@ -1240,78 +925,34 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ns"
+        "encoding": "time"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "operation",
-            "first_bit": 0,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "0": "seen",
-              "1": "created",
-              "2": "destroyed",
-              "3": "trimmed"
-            }
-          },
-          {
-            "name": "pool_type",
-            "first_bit": 8,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "0": "none",
-              "1": "local",
-              "2": "imported"
-            }
-          },
-          {
-            "name": "managed",
-            "first_bit": 16,
-            "bits": 1,
-            "type": "flag"
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "pool",
-        "type": "address",
         "encoding": "delta"
       },
       {
         "name": "size",
-        "type": "bytes",
-        "encoding": "delta",
-        "unit": "bytes"
+        "encoding": "delta"
       },
       {
         "name": "utilized",
-        "type": "bytes",
-        "encoding": "delta",
-        "unit": "bytes"
+        "encoding": "delta"
       },
       {
         "name": "threshold",
-        "type": "bytes",
-        "encoding": "delta",
-        "unit": "bytes"
+        "encoding": "delta"
       },
       {
         "name": "kept",
-        "type": "bytes",
-        "encoding": "plain",
-        "unit": "bytes"
+        "encoding": "plain"
       },
       {
         "name": "correlation",
-        "type": "correlation",
         "encoding": "plain"
       }
     ]
@@ -1322,25 +963,23 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "graph",
-        "type": "graph",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "graph"
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       }
     ]
   },
@@ -1350,20 +989,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "operation",
-        "type": "bits",
         "encoding": "plain",
+        "type": "bits",
         "fields": [
           {
             "name": "kind",
@@ -1392,14 +1029,13 @@ export const TABLES = {
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "bytes",
-        "type": "bytes",
         "encoding": "plain",
-        "unit": "bytes"
+        "type": "bytes"
       }
     ]
   },
@@ -1409,23 +1045,18 @@ export const TABLES = {
     "columns": [
       {
         "name": "time",
-        "type": "time",
-        "encoding": "time",
-        "unit": "ns"
+        "encoding": "time"
       },
       {
         "name": "correlation",
-        "type": "correlation",
         "encoding": "delta"
       },
       {
         "name": "event",
-        "type": "number",
         "encoding": "delta"
       },
       {
         "name": "record",
-        "type": "number",
         "encoding": "delta"
       }
     ]
@@ -1436,63 +1067,30 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
-        "encoding": "gap",
-        "unit": "ns"
+        "encoding": "gap"
       },
       {
         "name": "duration",
-        "type": "duration",
-        "encoding": "ticks",
-        "unit": "ns"
+        "encoding": "ticks"
       },
       {
         "name": "operation",
-        "type": "bits",
-        "encoding": "plain",
-        "fields": [
-          {
-            "name": "kind",
-            "first_bit": 0,
-            "bits": 8,
-            "type": "enum",
-            "values": {
-              "1": "HtoD",
-              "2": "DtoH",
-              "3": "cpu_page_fault",
-              "4": "gpu_page_fault",
-              "5": "thrashing",
-              "6": "throttling",
-              "7": "remote_map",
-              "8": "DtoD"
-            }
-          },
-          {
-            "name": "cause",
-            "first_bit": 8,
-            "bits": 24,
-            "type": "number"
-          }
-        ]
+        "encoding": "plain"
       },
       {
         "name": "value",
-        "type": "number",
         "encoding": "keyed"
       },
       {
         "name": "address",
-        "type": "address",
         "encoding": "address"
       },
       {
         "name": "source",
-        "type": "number",
         "encoding": "plain"
       },
       {
         "name": "destination",
-        "type": "number",
         "encoding": "plain"
       }
     ]
@@ -1503,35 +1101,33 @@ export const TABLES = {
     "columns": [
       {
         "name": "end",
-        "type": "time",
         "encoding": "gap",
-        "unit": "ns"
+        "type": "time"
       },
       {
         "name": "duration",
-        "type": "duration",
         "encoding": "ticks",
-        "unit": "ns"
+        "type": "duration"
       },
       {
         "name": "thread",
-        "type": "thread",
-        "encoding": "plain"
+        "encoding": "plain",
+        "type": "thread"
       },
       {
         "name": "correlation",
-        "type": "correlation",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "correlation"
       },
       {
         "name": "graph",
-        "type": "graph",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph"
       },
       {
         "name": "graph_node",
-        "type": "graph_node",
-        "encoding": "delta"
+        "encoding": "delta",
+        "type": "graph_node"
       }
     ]
   }

@@ -126,21 +126,29 @@ interface Drawn {
   cls: number;
   row: number;
   name: number;
-  bars: { start: number; cls: number; busy: number }[];
+  bars: { start: number; end: number; cls: number; busy: number }[];
 }
 
-/** Sums the time of a cell by column and class. */
+/** Sums the time of a cell by column and class, and finds where in the column something ran. */
 function slowBars(spans: readonly Laid[], column: number): Drawn["bars"] {
-  const sums = new Map<string, Drawn["bars"][number]>();
+  const sums = new Map<string, { at: number; cls: number; busy: number }>();
+  const extents = new Map<number, { start: number; end: number }>();
   for (const { start, end, name } of spans) {
-    for (let at = Math.floor(start / column) * column; at < end; at += column) {
-      const bar = { start: at, cls: CLASS_OF[name] ?? 0 };
-      const key = `${bar.start} ${bar.cls}`;
-      const part = Math.min(end, at + column) - Math.max(start, at);
-      if (part > 0) sums.set(key, { ...bar, busy: (sums.get(key)?.busy ?? 0) + part });
-    }
+    let at = Math.floor(start / column) * column;
+    do {
+      const from = Math.max(start, at);
+      const to = Math.min(end, at + column);
+      const known = extents.get(at) ?? { start: from, end: to };
+      extents.set(at, { start: Math.min(known.start, from), end: Math.max(known.end, to) });
+      const cls = CLASS_OF[name] ?? 0;
+      const busy = (sums.get(`${at} ${cls}`)?.busy ?? 0) + to - from;
+      if (busy > 0) sums.set(`${at} ${cls}`, { at, cls, busy });
+      at += column;
+    } while (at < end);
   }
-  return [...sums.values()].sort((x, y) => x.start - y.start || x.cls - y.cls);
+  return [...sums.values()]
+    .sort((x, y) => x.at - y.at || x.cls - y.cls)
+    .map(({ at, cls, busy }) => ({ ...(extents.get(at) ?? { start: 0, end: 0 }), cls, busy }));
 }
 
 /** Folds the spans of the whole track, and keeps what the window shows. */
@@ -216,6 +224,7 @@ function barsOf({ bars }: Spans, rectangle: number): Drawn["bars"] {
   const [from, to] = [bars.first[rectangle] as number, bars.first[rectangle + 1] as number];
   return Array.from(bars.start_ns.subarray(from, to), (start, i) => ({
     start,
+    end: bars.end_ns[from + i] as number,
     cls: bars.cls[from + i] as number,
     busy: bars.busy_ns[from + i] as number,
   }));
