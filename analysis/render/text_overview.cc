@@ -84,11 +84,11 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
   return "Waiting for data\n" + WrapText(words, "  ", "  ", options.width) + "\n";
 }
 
-const char* IdleWords(const std::string& cause) {
-  if (cause == "host") return "because the host had not started to launch";
-  if (cause == "launch") return "while the next work was being launched";
-  if (cause == "dependency") return "while launched work waited for something else";
-  return "for a reason that was not recorded";
+// Returns the main cause of idle time in the words of the pass idle.
+std::string IdleWords(const results::OverviewGpu& gpu) {
+  const results::TimeCategory cause = TimeCategoryOf(gpu.idle_cause());
+  return FormatDuration(gpu.idle_cause_ns()) + " of this time " + TimeCategoryWords(cause) + " (" +
+         IdleMeaning(cause) + ")";
 }
 
 std::string Gpu(const results::Overview& result, const TextOptions& options) {
@@ -108,9 +108,7 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
       words += "; idle " + FormatDuration(g.idle_ns());
       if (g.has_idle_unseen_ns())
         words += " (" + FormatDuration(g.idle_unseen_ns()) + " may hold work that is not recorded)";
-      if (g.idle_cause_ns() != 0)
-        words +=
-            ", " + FormatDuration(g.idle_cause_ns()) + " of this time " + IdleWords(g.idle_cause());
+      if (g.idle_cause_ns() != 0) words += ", " + IdleWords(g);
     }
     add(words);
   }
