@@ -18,6 +18,7 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
+#include "analysis/passes/unrelated_files.h"
 #include "analysis/render/stack_frames.h"
 
 namespace gpuprof::analysis {
@@ -289,6 +290,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   if (!selection_note_.empty()) meta->add_notes(selection_note_);
   for (const ImportNote& note : trace_->import_notes)
     meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
+  if (const std::string note = UnrelatedFilesNote(*trace_, selected_); !note.empty())
+    meta->add_notes(note);
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;
   bool first = true;
