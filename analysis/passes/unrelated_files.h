@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells files of another tool that cannot be of one run, although they lie in one folder: of one
-// rank twice, of jobs of different sizes, or of different times. For the notes of all passes.
+// Finds files of another tool that cannot be of one run, although they lie in one folder. They are
+// of one rank twice, of jobs of different sizes, or of different times. For the notes of all
+// passes.
 
 #pragma once
 
