@@ -52,7 +52,9 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
     if (!device.compute_capability().empty())
       words += ", compute capability " + device.compute_capability();
     if (!e.gpu_driver().empty()) words += ", driver " + e.gpu_driver();
-    out += WrapText(words, "GPU          ", "             ", options.width);
+    const bool is_tpu = device.name().rfind("TPU", 0) == 0;
+    out +=
+        WrapText(words, is_tpu ? "TPU          " : "GPU          ", "             ", options.width);
   }
   std::string frameworks;
   for (const std::string& name : e.frameworks())
@@ -94,7 +96,7 @@ std::string IdleWords(const results::OverviewGpu& gpu) {
 std::string Gpu(const results::Overview& result, const TextOptions& options) {
   if (!result.has_gpu()) return "";
   const results::OverviewGpu& g = result.gpu();
-  std::string out = "GPU\n";
+  std::string out = DeviceWord(result) + "\n";
   const auto add = [&](const std::string& words) {
     out += WrapText(words, "  ", "    ", options.width);
   };
@@ -336,6 +338,15 @@ std::string Processes(const results::Overview& result, const TextOptions& option
 }
 
 }  // namespace
+
+std::string DeviceWord(const results::Overview& overview) {
+  const auto& devices = overview.environment().devices();
+  const bool are_tpus =
+      !devices.empty() && std::all_of(devices.begin(), devices.end(), [](const auto& device) {
+        return device.name().rfind("TPU", 0) == 0;
+      });
+  return are_tpus ? "TPU" : "GPU";
+}
 
 std::string DevicesText(const results::OverviewGpu& gpu) {
   const uint32_t shared = gpu.shared_device_count();
