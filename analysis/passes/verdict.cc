@@ -214,7 +214,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
     results::Steps steps;
     AddDeviceSteps(context, index, &steps);
     if (index == context.Leading())
-      out->set_steps_per_second(StepsPerSecond(context.steps(index), steps));
+      out->set_steps_per_s(StepsPerSecond(context.steps(index), steps));
     bool has_busiest = false;
     for (const results::DeviceSeries& series : steps.device_series()) {
       *out->add_device_series() = series;

@@ -50,31 +50,31 @@ results::Overview OverviewOf(const Loop& loop) {
 TEST(StepRate, AHostThatRunsAheadMarksStepsTooEarly) {
   const auto overview = OverviewOf({{2, 2, 2, 20, 20, 20, 20, 20}});
   EXPECT_EQ(overview.steps().total_ns(), 106 * kMs) << "75 marks a second";
-  EXPECT_NEAR(overview.steps_per_second(), 50, 1);
+  EXPECT_NEAR(overview.steps_per_s(), 50, 1);
 }
 
 // The host waits for the GPU at each end, or for data at each begin but the first.
 TEST(StepRate, AHostThatKeepsPaceIsRight) {
-  EXPECT_NEAR(OverviewOf({{25, 25, 25, 25, 25}}).steps_per_second(), 40, 0.01);
+  EXPECT_NEAR(OverviewOf({{25, 25, 25, 25, 25}}).steps_per_s(), 40, 0.01);
   const Loop with_data = {{30, 50, 50, 50}, {5, 25, 25, 25}};
-  EXPECT_NEAR(OverviewOf(with_data).steps_per_second(), 4 / 0.18, 0.01);
+  EXPECT_NEAR(OverviewOf(with_data).steps_per_s(), 4 / 0.18, 0.01);
 }
 
 TEST(StepRate, TheTimeBetweenStepsDoesNotCount) {
   const Loop loop = {.marks_ms = {25, 25, 25, 25, 25}, .pause_ms = 100};
-  EXPECT_NEAR(OverviewOf(loop).steps_per_second(), 40, 0.01);
+  EXPECT_NEAR(OverviewOf(loop).steps_per_s(), 40, 0.01);
 }
 
 TEST(StepRate, WithoutAGpuTheMarksCount) {
   const Loop loop = {.marks_ms = {10, 10, 10, 10, 10}, .has_gpu = false};
-  EXPECT_NEAR(OverviewOf(loop).steps_per_second(), 100, 0.01);
+  EXPECT_NEAR(OverviewOf(loop).steps_per_s(), 100, 0.01);
 }
 
 TEST(StepRate, WithoutStepsThereIsNone) {
   ProcessBuilder builder(5);
   builder.Stream(0, 1, 7).Kernel(builder.Signature("k", 1, 32), 0, kMs);
   const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
-  EXPECT_FALSE(overview.has_steps_per_second());
+  EXPECT_FALSE(overview.has_steps_per_s());
 }
 
 }  // namespace
