@@ -98,7 +98,8 @@ std::string TimeReason(const std::vector<File>& files) {
 }  // namespace
 
 std::string UnrelatedFilesNote(const Trace& trace, const std::vector<size_t>& selected) {
-  if (trace.importer.empty()) return "";
+  // The files of an XSpace are of one run: its folder says so, and each has its own clock.
+  if (trace.importer.empty() || trace.importer == kXSpaceImporter) return "";
   const std::vector<File> files = FilesOf(trace, selected);
   if (files.size() < 2) return "";
   std::string reason = RankReason(files);

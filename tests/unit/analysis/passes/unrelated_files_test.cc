@@ -39,11 +39,11 @@ class Folder {
     if (!world_size.empty()) builder.process().environment["WORLD_SIZE"] = world_size;
     return *this;
   }
-  std::vector<std::string> Notes(int32_t pid = 0) {
+  std::vector<std::string> Notes(int32_t pid = 0, const std::string& importer = "Kineto JSON") {
     std::vector<const ProcessBuilder*> all;
     for (const ProcessBuilder& builder : builders_) all.push_back(&builder);
     Trace trace = MakeTrace(all);
-    trace.importer = "Kineto JSON";
+    trace.importer = importer;
     PassOptions options;
     options.pid = pid;
     const auto result = RunPass<results::Kernels>("kernels", trace, options);
@@ -65,6 +65,8 @@ TEST(UnrelatedFiles, TimesThatDoNotOverlapAreOfSeveralRuns) {
                           "begins 97.0 s after the end of a.json. Open one file alone to see its "
                           "own figures"));
   EXPECT_THAT(folder.Notes(5), IsEmpty()) << "one file alone was asked for";
+  EXPECT_THAT(folder.Notes(0, kXSpaceImporter), IsEmpty()) << "hosts of one run";
+  EXPECT_THAT(folder.Notes(0, ""), IsEmpty()) << "processes that gpuprof recorded";
 }
 
 TEST(UnrelatedFiles, OneRankTwiceIsOfTwoRuns) {
