@@ -18,6 +18,7 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
+#include "analysis/passes/unrelated_files.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
 
@@ -311,6 +312,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   AddLeftOutNote(pass, *trace_, *options_, meta);
   for (const ImportNote& note : trace_->import_notes)
     meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
+  if (const std::string note = UnrelatedFilesNote(*trace_, selected_); !note.empty())
+    meta->add_notes(note);
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;
   bool first = true;
