@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<string, string>> = {
   host: "other work of the host",
   copy: "copies",
   dependency: "waits for other streams",
+  none: "nothing that was recorded",
 };
 
 function nameOf(row: PathShare): string {

@@ -210,7 +210,7 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
 
 /** Returns the capacity of a device by the name that frameworks give it; null: not known. */
 function capacityOf(tensor: Tensors, memory: DeviceMemory | null): number | null {
-  const device = /^cuda:(\d+)$/.exec(tensor.name)?.[1];
+  const device = /^(?:cuda|tpu):(\d+)$/.exec(tensor.name)?.[1];
   const found = memory?.devices.find(
     (each) => each.pid === tensor.pid && String(each.device) === device,
   );

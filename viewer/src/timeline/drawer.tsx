@@ -109,7 +109,7 @@ export function Drawer({
           <fieldset class="tl-seg" aria-label="Rows of">
             {TABS.filter(([one]) => kinds.includes(one)).map(([one, words]) => (
               <button type="button" aria-pressed={one === kind} onClick={() => setTab(one)}>
-                {words}
+                {one === "stream" ? (model.trace.info.device_word ?? words) : words}
               </button>
             ))}
           </fieldset>
@@ -236,7 +236,9 @@ function RangeSums({
 function streamName(model: Model, track: number, several: boolean): string {
   const info = model.trace.info.tracks[track];
   const name = shown(info?.name ?? "", 24);
-  return several && info !== undefined ? `GPU ${info.device} ${name}` : name;
+  return several && info !== undefined
+    ? `${model.trace.info.device_word ?? "GPU"} ${info.device} ${name}`
+    : name;
 }
 
 /** Shows how the time of the streams divides into classes; the rest is idle. */

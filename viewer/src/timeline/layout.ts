@@ -164,7 +164,7 @@ export function groups(info: TraceInfo): Group[] {
     const title = processTitle(process, track.process);
     const group = found.get(key) ?? {
       key,
-      title: track.device === null ? title : `GPU ${track.device}`,
+      title: track.device === null ? title : `${info.device_word ?? "GPU"} ${track.device}`,
       caption:
         track.device === null
           ? (unnamed ? "" : pid) + where

@@ -53,6 +53,8 @@ export interface TraceInfo {
   readonly start_ns: number;
   readonly end_ns: number;
   readonly processes: readonly ProcessInfo[];
+  /** What devices are called: "TPU". Absent: "GPU". */
+  readonly device_word?: string;
   readonly tracks: readonly TrackInfo[];
   /** Rows of all tables. */
   readonly rows: number;

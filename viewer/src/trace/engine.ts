@@ -232,6 +232,10 @@ function processName(file: ProcessFile): string {
   return baseName(argv[0] ?? "") || baseName(executable) || `process ${file.pid}`;
 }
 
+function hasTpu({ tables }: ProcessFile): boolean {
+  return [...tables.devices.values()].some((name) => /\bTPU\b/.test(name));
+}
+
 /** Returns the JSON of a pass; null: it is not there. */
 async function resultOf(source: Source, pass: string): Promise<unknown> {
   try {
@@ -332,6 +336,7 @@ export async function openInPage(
     start_ns: start,
     end_ns: end,
     processes: processes.map((process) => process.info),
+    ...(files.some(hasTpu) && { device_word: "TPU" }),
     tracks: tracks.map((track) => track.info),
     rows,
     faults,
