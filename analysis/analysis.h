@@ -100,6 +100,7 @@ struct PassOptions {
   // Only rows that begin, or were launched, in the steps of these numbers, the last included.
   std::optional<std::pair<uint64_t, uint64_t>> steps;
   std::vector<uint32_t> devices;  // only work of these; empty: all
+  TableSet left_out = {};         // tables whose rows do not count: they are too many
   bool wide = false;              // text: full names, tables of any width
   bool symbolize = true;
   // Files of modules are looked for under this folder first, then at their recorded paths. Empty:
@@ -125,6 +126,10 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
 
 // Returns OpenOptions::sums_above_rows for a pass with these options.
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options);
+
+// Returns PassOptions::left_out for a result that is for a page, by a trace with headers only. The
+// overview is shown without these rows; other passes are refused (TooManyRows).
+TableSet TooLargeTables(std::string_view pass, const Trace& trace, const PassOptions& options);
 
 // Returns OpenOptions::sums_above_rows for a pass whose result is for a page. A page does without
 // medians of many kernels.

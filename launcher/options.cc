@@ -94,6 +94,7 @@ struct Options::Entry {
   std::string text;              // what a value option was given
   std::string* value = nullptr;  // where it goes
   uint32_t* number = nullptr;
+  uint32_t most = UINT32_MAX;  // of `number`
   bool* flag = nullptr;
   const SettingInfo* setting = nullptr;
   Check check = nullptr;
@@ -139,12 +140,14 @@ void Options::Value(const char* names, std::string* value, const char* type_name
   entries_.push_back(std::move(entry));
 }
 
-void Options::Number(const char* names, uint32_t* value, const char* type_name, const char* help) {
+void Options::Number(const char* names, uint32_t* value, const char* type_name, const char* help,
+                     uint32_t most) {
   auto entry = std::make_unique<Entry>();
   entry->option = parser_->app.add_option(names, entry->text, help);
   entry->option->type_name(type_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   if (*value != kNotGiven) entry->option->default_str(std::to_string(*value));
   entry->number = value;
+  entry->most = most;
   entry->long_name = entry->option->get_lnames().front();
   entries_.push_back(std::move(entry));
 }
@@ -233,7 +236,7 @@ std::string Options::CheckValues() {
     if (entry->setting != nullptr) flag_settings_[entry->long_name] = entry->text;
     if (entry->check != nullptr) error = entry->check(entry->text);
     if (entry->value != nullptr) *entry->value = entry->text;
-    if (entry->number != nullptr) error = ParseCount(entry->text, UINT32_MAX, &number);
+    if (entry->number != nullptr) error = ParseCount(entry->text, entry->most, &number);
     if (!error.empty()) return "--" + entry->long_name + ": " + error;
     if (entry->number != nullptr) *entry->number = static_cast<uint32_t>(number);
   }
@@ -283,7 +286,7 @@ std::string Options::ApplyFile(const std::map<std::string, std::string>& values)
     if (entry->option->count() > 0) continue;
     if (entry->flag != nullptr) error = ParseChoice(value, {"true", "false"});
     if (entry->check != nullptr) error = entry->check(value);
-    if (entry->number != nullptr) error = ParseCount(value, UINT32_MAX, &number);
+    if (entry->number != nullptr) error = ParseCount(value, entry->most, &number);
     if (!error.empty()) return place + ": " + error;
     if (entry->flag != nullptr) *entry->flag = value == "true";
     if (entry->value != nullptr) *entry->value = value;

@@ -47,7 +47,8 @@ class Options {
              Check check = nullptr);
   // A number that is kNotGiven from the start shows no default.
   static constexpr uint32_t kNotGiven = UINT32_MAX;
-  void Number(const char* names, uint32_t* value, const char* type_name, const char* help);
+  void Number(const char* names, uint32_t* value, const char* type_name, const char* help,
+              uint32_t most = UINT32_MAX);
   // Declares a recording setting. Its values are kept apart by where they came from: see
   // flag_settings() and file_settings().
   void Setting(const SettingInfo& info);

@@ -27,6 +27,10 @@ struct OutputFile::Deflater {
   }
 };
 
+namespace {
+constexpr char kRemedy[] = "; remove it, or name another file with -o FILE";
+}
+
 OutputFile::OutputFile() = default;
 
 OutputFile::~OutputFile() {
@@ -47,7 +51,7 @@ bool OutputFile::CreateUnnamed() {
 bool OutputFile::GiveName() {
   const std::string link = "/proc/self/fd/" + std::to_string(fd_);
   if (linkat(AT_FDCWD, link.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
-  fault_ = errno == EEXIST ? path_ + " exists meanwhile; name a new file"
+  fault_ = errno == EEXIST ? path_ + " exists meanwhile" + kRemedy
                            : path_ + " cannot be created: " + std::strerror(errno);
   return false;
 }
@@ -57,10 +61,10 @@ std::string OutputFile::Create(const std::string& path) {
   is_stdout_ = path == "-";
   if (is_stdout_) return "";
   struct stat status;
-  if (lstat(path.c_str(), &status) == 0) return path + " exists already; name a new file";
+  if (lstat(path.c_str(), &status) == 0) return path + " exists already" + kRemedy;
   has_name_ = access("/proc/self/fd", X_OK) != 0 || !CreateUnnamed();
   if (has_name_) fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0 && errno == EEXIST) return path + " exists already; name a new file";
+  if (fd_ < 0 && errno == EEXIST) return path + " exists already" + kRemedy;
   if (fd_ < 0) return path + " cannot be created: " + std::strerror(errno);
   if (!path.ends_with(".gz")) return "";
   constexpr int kGzip = 16 + MAX_WBITS, kMemory = 8;

@@ -138,7 +138,7 @@ std::string CheckResultName(const std::string& name) {
 
 PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
   const Wanted wanted(name);
-  const analysis::PassOptions& options = wanted.options;
+  analysis::PassOptions options = wanted.options;
   PageAnswer answer;
   analysis::OpenOptions open;
   open.headers_only = true;
@@ -147,6 +147,7 @@ PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
   analysis::Error error = analysis::Open(input.path, open, &trace);
   if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);
   if (!answer.fault.empty()) return answer;
+  if (!error) options.left_out = analysis::TooLargeTables(wanted.pass, *trace, options);
   open.headers_only = false;
   open.tables = analysis::TablesOf(wanted.pass, options);
   open.sums_above_rows = analysis::PageSumsAbove(wanted.pass, options);

@@ -134,7 +134,8 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   if (largest == nullptr ||
       Ratio(sum, device.kernels.total_ns()) < facts.limits("LA-008.min_kernel_share"))
     return std::nullopt;
-  // Fused kernels are also launched at once: the host does not limit the gain.
+  // Fused kernels are also launched at once: the host does not limit the gain. So the gain may be
+  // larger than what the critical path saves without any kernel.
   const int64_t gain = Part(ComputeOf(device, sum), facts.limits("LA-008.gain"));
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(
@@ -156,6 +157,13 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
           "Put more of the step under one jax.jit: XLA fuses within a program."},
          &finding);
   finding.add_fix("Avoid casts and copies between layouts: `gpuprof stats kernels --by op`.");
+  const int64_t bound = device.SavedPerStep(results::WHAT_IF_COMPUTE);
+  if (bound != 0 && gain > bound)
+    finding.set_caveat("Without any kernel, the critical path of a step would be only " +
+                       FormatDuration(bound) +
+                       " shorter: then the host would be too slow. The gain is larger because "
+                       "fusion also removes calls of the host. It assumes that the host needs less "
+                       "time by the same part.");
   return finding;
 }
 

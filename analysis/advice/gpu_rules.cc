@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/advice/rule_parts.h"
+#include "analysis/render/breakdown_words.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "analysis/steps/statistics.h"
@@ -17,37 +18,49 @@ namespace {
 
 using results::Finding;
 
-// Parts of the time from the first work to the last.
-// Of the run, by device: a burst of work in a run that hardly uses the GPU is no matter.
-
-void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
-  const std::string most = "For " + FormatDuration(gpu.idle_cause_ns()) + " of this time, ";
-  if (gpu.idle_cause() == "host") {
-    finding->add_evidence(
-        most + "the host had not started to launch the next work: it did other work, or waited.");
-    finding->add_fix(
-        "Find what the host does in the gaps. `gpuprof stats streams` lists the gaps, `gpuprof "
-        "stats sync` the waits for the GPU, `gpuprof stats ops` and `gpuprof stats stacks` the "
-        "host's work.");
-    finding->add_fix(
-        "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable memory) "
-        "as late and as rarely as possible. Prepare data on other threads.");
-  } else if (gpu.idle_cause() == "launch") {
-    finding->add_evidence(most + "the next work was being launched.");
-    finding->add_fix(
-        "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused kernels, "
-        "larger batches.");
-  } else if (gpu.idle_cause() == "dependency") {
-    finding->add_evidence(most +
-                          "the next work was launched but waited for an event, a host function, or "
-                          "the device itself.");
-    finding->add_fix(
-        "See which stream waits for which: `gpuprof stats streams`. Put independent work into "
-        "streams that do not wait for each other.");
-  } else {
-    finding->add_evidence(most + "the call that launched the next work is not in the recording.");
-    finding->add_fix("See when the gaps occur: `gpuprof stats streams`.");
+// Returns what to do against a cause of idle time.
+const char* FixOf(results::TimeCategory cause) {
+  switch (cause) {
+    case results::TIME_CATEGORY_INPUT:
+      return "Prepare data ahead on other threads or processes: more workers of the loader, and "
+             "prefetching.";
+    case results::TIME_CATEGORY_OUTPUT:
+      return "Write results less often, or on another thread.";
+    case results::TIME_CATEGORY_COMPILE:
+      return "Compile before the work begins: a warm-up, caches of compiled code, shapes that stay "
+             "the same.";
+    case results::TIME_CATEGORY_SYNC:
+      return "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable "
+             "memory) as late and as rarely as possible. `gpuprof stats sync` lists the waits.";
+    case results::TIME_CATEGORY_PROFILER:
+      return "Record less: fewer sources (--trace), or a shorter capture.";
+    case results::TIME_CATEGORY_HOST:
+      return "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable "
+             "memory) as late and as rarely as possible. Prepare data on other threads.";
+    case results::TIME_CATEGORY_LAUNCH:
+      return "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused "
+             "kernels, larger batches.";
+    case results::TIME_CATEGORY_DEPENDENCY:
+      return "See which stream waits for which: `gpuprof stats streams`. Put independent work into "
+             "streams that do not wait for each other.";
+    default:
+      return nullptr;
   }
+}
+
+// Names the cause that the pass idle finds as the largest. Where work may have run that was not
+// recorded, the rule does not count idle time.
+void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
+  const results::TimeCategory cause = TimeCategoryOf(gpu.idle_cause());
+  const bool is_unexplained = cause == results::TIME_CATEGORY_UNEXPLAINED;
+  const int64_t ns = gpu.idle_cause_ns() - (is_unexplained ? gpu.idle_unseen_ns() : 0);
+  if (ns > 0)
+    finding->add_evidence("For " + FormatDuration(ns) + " of this time, " + IdleMeaning(cause) +
+                          ".");
+  finding->add_fix(
+      "See the gaps and what the host did in them: `gpuprof stats idle`. `gpuprof stats ops` and "
+      "`gpuprof stats stacks` show the host's work.");
+  if (const char* fix = FixOf(cause)) finding->add_fix(fix);
 }
 
 // How sure it is that nothing ran, and why.

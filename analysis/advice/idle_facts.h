@@ -23,7 +23,6 @@ struct IdleFacts {
   results::IdleGap longest;  // without a duration: there is no gap
   // Among the longest gaps the one with most time of each category.
   std::map<results::TimeCategory, results::IdleGap> longest_of;
-  results::IdleGap latest;  // most time passes in it before the next launch
   // How long the device waited for launches, by the operation, and by the function of Python. The
   // launching thread was in it for most of a wait.
   std::map<std::string, int64_t> late_by_op, late_by_function;

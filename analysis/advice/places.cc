@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "analysis/advice/rule_parts.h"
+#include "analysis/render/breakdown_words.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -139,11 +140,7 @@ MaybePlace LateLaunch(const AdviceFacts& facts) {
 
 MaybePlace IdlePlace(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
-  const std::string& cause = facts.overview->gpu().idle_cause();
-  MaybePlace place;
-  if (cause == "host") place = OfGap(facts.device->idle.latest);
-  if (cause == "launch") place = GapOf(facts, results::TIME_CATEGORY_LAUNCH);
-  if (cause == "dependency") place = GapOf(facts, results::TIME_CATEGORY_DEPENDENCY);
+  const MaybePlace place = GapOf(facts, TimeCategoryOf(facts.overview->gpu().idle_cause()));
   return place ? place : OfGap(facts.device->idle.longest);
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/advice/places.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/text.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 
@@ -334,6 +335,23 @@ void RemoveExplained(std::vector<Finding>* findings) {
   }
 }
 
+constexpr std::string_view kDeviceWord = "GPU";
+
+// Replaces the word that rules use for a device.
+void UseDeviceWord(const std::string& word, std::string* text) {
+  for (size_t at = text->find(kDeviceWord); at != std::string::npos;
+       at = text->find(kDeviceWord, at + word.size()))
+    text->replace(at, kDeviceWord.size(), word);
+}
+
+void UseDeviceWord(const std::string& word, Finding* finding) {
+  UseDeviceWord(word, finding->mutable_name());
+  UseDeviceWord(word, finding->mutable_caveat());
+  UseDeviceWord(word, finding->mutable_confidence()->mutable_reason());
+  for (std::string& each : *finding->mutable_evidence()) UseDeviceWord(word, &each);
+  for (std::string& each : *finding->mutable_fix()) UseDeviceWord(word, &each);
+}
+
 }  // namespace
 
 std::vector<Finding> Advise(const AdviceFacts& facts) {
@@ -378,7 +396,11 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));
   }
-  for (Finding& finding : findings) AddPlace(facts, &finding);
+  const std::string word = DeviceWord(*facts.overview);
+  for (Finding& finding : findings) {
+    AddPlace(facts, &finding);
+    if (word != kDeviceWord) UseDeviceWord(word, &finding);
+  }
   return findings;
 }
 

@@ -114,7 +114,7 @@ struct PathPiece {
   Interval span;
   results::TimeCategory category = results::TIME_CATEGORY_NONE;
   uint32_t node = kNoNode;  // whose own time it is; kNoNode: the time of an edge
-  uint32_t to = kNoNode;    // of an edge: the node that it leads to
+  uint32_t to = kNoNode;    // of an edge: the node that it leads to; kNoNode: nothing is known
 };
 
 // Walks back from the begin or the end of a node, until `from_ns`. Returns the pieces by time; they

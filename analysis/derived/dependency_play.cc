@@ -83,6 +83,9 @@ std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node,
     is_end = !edge.is_from_start;
     node = edge.from;
   }
+  // Nothing that the first piece waited for is in the recording.
+  if (!pieces.empty() && pieces.back().span.start > from_ns)
+    add({from_ns, pieces.back().span.start}, results::TIME_CATEGORY_UNEXPLAINED, kNoNode, kNoNode);
   std::reverse(pieces.begin(), pieces.end());
   return pieces;
 }

@@ -49,7 +49,7 @@ void Function(const DumpValue& value, ValueWriter* out) {
   out->Function(value.key, static_cast<uint32_t>(value.value));
 }
 void Device(const DumpValue& value, ValueWriter* out) {
-  out->out().Pair(value.key, DeviceName(static_cast<uint32_t>(value.value)));
+  out->out().Pair(value.key, DeviceName(out->process(), static_cast<uint32_t>(value.value)));
 }
 void Gpu(const DumpValue& value, ValueWriter* out) { out->out().Pair(value.key, value.value - 1); }
 void Flags(const DumpValue& value, ValueWriter* out) {

@@ -301,6 +301,7 @@ void XSpaceImporter::ReadDevice(const std::vector<XStat>& stats) {
     }
   }
   if (device.name().empty() && !vendor.empty()) device.set_name(vendor + " GPU");
+  if (device.name().empty() && place_.kind == PlaneKind::kTpu) device.set_name("TPU");
 }
 
 void XSpaceImporter::ReadTask(const std::vector<XStat>& stats) {

@@ -439,9 +439,12 @@ std::string DamagedRingsText(uint32_t rings) {
          std::to_string(rings) + (rings == 1 ? " thread" : " threads") + " are missing";
 }
 
-std::string DeviceName(uint32_t device) {
+std::string DeviceName(const Process& process, uint32_t device) {
   const uint32_t type = DeviceTypeOf(device), index = DeviceIndexOf(device);
-  const std::string_view known = Find(kDeviceTypes, type);
+  std::string_view known = Find(kDeviceTypes, type);
+  // No framework's number tells a TPU, but the device's own name does.
+  const proto::Device* found = known == "cuda" ? process.FindDevice(index) : nullptr;
+  if (found != nullptr && found->name().rfind("TPU", 0) == 0) known = "tpu";
   std::string name = known.empty() ? "device" + std::to_string(type) : std::string(known);
   if (index != kNoDeviceIndex && known != "cpu") name += ":" + std::to_string(index);
   return name;

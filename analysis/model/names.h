@@ -19,6 +19,7 @@
 
 namespace gpuprof::analysis {
 
+struct Process;
 enum class RangeValue : uint8_t;  // model/trace.h
 
 // Returns the word for a value of the enumeration, or for a bit of flags (1, 2, 4 ...).
@@ -75,7 +76,7 @@ std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator);
 // Describes Health.damaged_rings as a fault of the trace.
 std::string DamagedRingsText(uint32_t rings);
 
-// Returns "cpu" or "cuda:0" from type << 8 | index, as the framework numbers devices.
-std::string DeviceName(uint32_t device);
+// Returns "cpu", "cuda:0" or "tpu:0" from type << 8 | index, as the framework numbers devices.
+std::string DeviceName(const Process& process, uint32_t device);
 
 }  // namespace gpuprof::analysis

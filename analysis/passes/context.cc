@@ -18,6 +18,8 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
+#include "analysis/passes/unrelated_files.h"
+#include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
 
 namespace gpuprof::analysis {
@@ -123,6 +125,26 @@ std::string MissingNote(const std::set<std::string>& paths, const std::string& s
          (symfs.empty()
               ? ". With copies in a folder, --symfs DIR finds them under DIR by their paths"
               : "");
+}
+
+// Says that tables are not in the figures, and which command reads them.
+void AddLeftOutNote(std::string_view pass, const Trace& trace, const PassOptions& options,
+                    results::Meta* meta) {
+  std::string names;
+  uint64_t rows = 0;
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (!options.left_out.Has(table.kind)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(table.name);
+    for (const Process& process : trace.processes) {
+      for (const KindTotals& totals : process.kinds)
+        rows += totals.kind == static_cast<uint16_t>(table.kind) ? totals.rows : 0;
+    }
+  }
+  if (names.empty()) return;
+  meta->add_notes(
+      FormatNumber(rows) +
+      " rows of these tables are not in the figures, as they are too many for a page: " + names +
+      ". This command reads all of them: " + CommandOf(pass, options));
 }
 
 }  // namespace
@@ -287,8 +309,11 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   meta->set_path(trace_->path);
   meta->set_origin_realtime_ns(trace_->origin_realtime_ns);
   if (!selection_note_.empty()) meta->add_notes(selection_note_);
+  AddLeftOutNote(pass, *trace_, *options_, meta);
   for (const ImportNote& note : trace_->import_notes)
     meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
+  if (const std::string note = UnrelatedFilesNote(*trace_, selected_); !note.empty())
+    meta->add_notes(note);
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;
   bool first = true;

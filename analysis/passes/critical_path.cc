@@ -78,6 +78,7 @@ class PathShares {
       return Add(results::PATH_SHARE_LAUNCH, "", piece.span.length());
     if (piece.category == results::TIME_CATEGORY_DEPENDENCY)
       return Add(results::PATH_SHARE_DEPENDENCY, "", piece.span.length());
+    if (piece.to == kNoNode) return Add(results::PATH_SHARE_NONE, "", piece.span.length());
     AddHost(graph_.nodes()[piece.to].track, piece.span);
   }
 

@@ -6,10 +6,11 @@
 #include "analysis/passes/device_gaps.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 #include <utility>
 
 #include "analysis/derived/device_work.h"
+#include "analysis/passes/unseen_work.h"
 
 namespace gpuprof::analysis {
 bool HasWork(const Track& track) {
@@ -50,59 +51,65 @@ std::vector<Interval> WorkWindows(std::span<const Interval> captures,
   return UnionOf(std::move(windows));
 }
 
-std::vector<Gap> GapsIn(const std::vector<Interval>& windows, const std::vector<Interval>& busy) {
-  std::vector<Gap> gaps;
-  size_t window = 0;
-  for (size_t i = 1; i < busy.size(); ++i) {
-    const Interval gap = {busy[i - 1].end, busy[i].start};
-    while (window < windows.size() && windows[window].end < gap.end) ++window;
-    if (window == windows.size()) break;
-    if (windows[window].start > gap.start) continue;  // between two captures
-    gaps.emplace_back().span = gap;
-  }
-  return gaps;
+int64_t BusyWithin(const std::vector<Interval>& windows, const std::vector<Interval>& busy) {
+  int64_t sum = 0;
+  for (const Interval& window : windows) sum += CoveredLength(busy, window);
+  return sum;
 }
 
-void FindLaunches(const Track& track, const CallIndex& calls, std::vector<Gap>* gaps) {
-  ForEachDeviceWork(track, [&](const DeviceWork& work) {
-    const auto gap = std::lower_bound(gaps->begin(), gaps->end(), work.span.start,
-                                      [](const Gap& g, int64_t time) { return g.span.end < time; });
-    if (gap == gaps->end() || gap->span.end != work.span.start) return;
-    const std::optional<Call> launch = calls.Find(work.correlation);
-    if (!launch || (gap->has_launch && gap->launch.start <= launch->start_ns)) return;
-    gap->has_launch = true;
-    gap->launch = {launch->start_ns, launch->end_ns};
+std::vector<Interval> GapsIn(const std::vector<Interval>& windows,
+                             const std::vector<Interval>& busy) {
+  std::vector<Interval> all, within;
+  for (size_t i = 1; i < busy.size(); ++i) all.push_back({busy[i - 1].end, busy[i].start});
+  ForEachGapIn(windows, all, [&](const Interval& gap, size_t) { within.push_back(gap); });
+  return within;
+}
+
+void IdleCauses::Add(const DeviceTimeline& timeline, const DeviceGap& gap,
+                     const std::vector<Interval>& unseen,
+                     const std::vector<Interval>& host_functions) {
+  const bool waits = gap.Rest() == results::TIME_CATEGORY_DEPENDENCY;
+  const int64_t hidden_ns = ForEachSeenPart(gap.span, unseen, [&](Interval part) {
+    timeline.AddGap(gap, part, &times);
+    const Interval rest = {std::max(part.start, gap.HostUntil()), part.end};
+    if (waits && rest.start < rest.end) host_function_ns += CoveredLength(host_functions, rest);
   });
+  times[results::TIME_CATEGORY_UNEXPLAINED] += hidden_ns;
+  unseen_ns += hidden_ns;
 }
 
-void IdleTimes::Add(const Gap& gap, const std::vector<Interval>& unseen,
-                    const std::vector<Interval>& host_functions) {
-  int64_t seen_from = gap.span.start;
-  auto at = std::upper_bound(unseen.begin(), unseen.end(), gap.span.start,
-                             [](int64_t time, const Interval& span) { return time < span.end; });
-  for (; at != unseen.end() && at->start < gap.span.end; ++at) {
-    const Interval hidden = {std::max(at->start, gap.span.start), std::min(at->end, gap.span.end)};
-    AddSeen(gap, {seen_from, hidden.start}, host_functions);
-    unknown_ns += hidden.length();
-    unseen_ns += hidden.length();
-    seen_from = hidden.end;
-  }
-  AddSeen(gap, {seen_from, gap.span.end}, host_functions);
+void IdleCauses::Add(const IdleCauses& other) {
+  for (size_t i = 0; i < times.size(); ++i) times[i] += other.times[i];
+  unseen_ns += other.unseen_ns;
+  host_function_ns += other.host_function_ns;
 }
 
-void IdleTimes::AddSeen(const Gap& gap, const Interval& part,
-                        const std::vector<Interval>& host_functions) {
-  if (part.length() <= 0) return;
-  if (!gap.has_launch) {
-    unknown_ns += part.length();
-  } else if (gap.launch.end <= gap.span.start) {
-    dependency_ns += part.length();
-    host_function_ns += CoveredLength(host_functions, part);
-  } else {
-    const int64_t begun = std::clamp(gap.launch.start, part.start, part.end);
-    host_ns += begun - part.start;
-    launch_ns += part.end - begun;
-  }
+int64_t IdleCauses::total_ns() const {
+  return std::accumulate(times.begin(), times.end(), int64_t{0});
+}
+
+results::TimeCategory IdleCauses::Largest() const {
+  return static_cast<results::TimeCategory>(std::max_element(times.begin(), times.end()) -
+                                            times.begin());
+}
+
+DeviceGaps::DeviceGaps(const Process& process, const CallIndex& calls, uint32_t device,
+                       const DeviceTimeline& timeline)
+    : timeline_(&timeline),
+      windows_(WorkWindows(CapturesOf(process), timeline.busy())),
+      unseen_(UnseenWork(process, calls, device)) {}
+
+IdleCauses DeviceGaps::CausesOf(const DeviceGap& gap) const {
+  IdleCauses causes;
+  causes.Add(*timeline_, gap, unseen_);
+  return causes;
+}
+
+IdleCauses DeviceGaps::Causes(const std::vector<Interval>& host_functions) const {
+  IdleCauses causes;
+  ForEach(
+      [&](const DeviceGap& gap, size_t) { causes.Add(*timeline_, gap, unseen_, host_functions); });
+  return causes;
 }
 
 }  // namespace gpuprof::analysis

@@ -57,7 +57,7 @@ Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   int64_t late_ns = 0;
   for (const size_t index : context.selected()) {
     const IdleGaps& gaps = processes.emplace_back(context, index);
-    gaps.AddDevices(out->mutable_devices());
+    gaps.AddDevices(out.get());
     for (const IdleSpan& span : gaps.spans()) late_ns += span.late_ns;
     gaps.ops().AddTo(&ops);
     gaps.functions().AddTo(&functions);

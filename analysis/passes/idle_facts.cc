@@ -37,10 +37,8 @@ void FindLongestOfCauses(IdleGaps& gaps, std::vector<const IdleSpan*> spans, Idl
                                             : a->start_ns < b->start_ns;
   });
   std::map<size_t, std::pair<int64_t, const IdleSpan*>> longest;  // by category
-  const IdleSpan* latest = nullptr;
   for (auto at = spans.begin(); at != end; ++at) {
     const IdleSpan& span = **at;
-    if (span.late_ns > (latest == nullptr ? 0 : latest->late_ns)) latest = &span;
     const DeviceTimes times = gaps.TimesOf(span);
     for (size_t category = 0; category < times.size(); ++category) {
       if (times[category] == 0) continue;
@@ -52,7 +50,6 @@ void FindLongestOfCauses(IdleGaps& gaps, std::vector<const IdleSpan*> spans, Idl
   }
   for (const auto& [category, found] : longest)
     facts->longest_of[static_cast<results::TimeCategory>(category)] = gaps.Describe(*found.second);
-  if (latest != nullptr) facts->latest = gaps.Describe(*latest);
 }
 
 }  // namespace

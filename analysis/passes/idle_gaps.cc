@@ -12,6 +12,7 @@
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/host_functions.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/unseen_work.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
 
@@ -90,68 +91,75 @@ IdleGaps::IdleGaps(PassContext& context, size_t index)
       in_ops_(*process_),
       in_functions_(*process_) {
   size_t count = 0;
-  for (const auto& [device, timeline] : devices_->all()) count += timeline.gaps().size();
-  spans_.reserve(count);
   for (const auto& [device, timeline] : devices_->all()) {
-    const std::vector<DeviceGap>& gaps = timeline.gaps();
-    for (size_t i = 1; i + 1 < gaps.size(); ++i) AddGap(device, gaps[i], static_cast<uint32_t>(i));
+    gaps_.try_emplace(device, *process_, *calls_, device, timeline);
+    count += timeline.gaps().size();
+  }
+  spans_.reserve(count);
+  for (const auto& [device, gaps] : gaps_) {
+    gaps.ForEach([&](const DeviceGap& gap, size_t place) {
+      AddGap(device, gaps, gap, static_cast<uint32_t>(place));
+    });
     host_functions_[device] = HostFunctionTimes(*process_, device);
   }
 }
 
-void IdleGaps::AddDevices(google::protobuf::RepeatedPtrField<results::IdleDevice>* out) const {
+void IdleGaps::AddDevices(results::Idle* out) const {
   std::map<uint32_t, std::string> names = DeviceNames(*process_);
-  for (const auto& [device, timeline] : devices_->all()) {
-    results::IdleDevice* sums = out->Add();
+  for (const auto& [device, gaps] : gaps_) {
+    results::IdleDevice* sums = out->add_devices();
     SetProcess(*process_, sums);
     sums->set_device(device);
     sums->set_name(names[device]);
-    sums->set_window_ns(timeline.Span().length());
-    sums->set_busy_ns(TotalLength(timeline.busy()));
+    sums->set_window_ns(gaps.WindowLength());
+    sums->set_busy_ns(gaps.BusyLength());
     sums->set_busy_ratio(Ratio(sums->busy_ns(), sums->window_ns()));
     sums->set_idle_ns(sums->window_ns() - sums->busy_ns());
-    DeviceTimes causes{};
-    const std::vector<DeviceGap>& gaps = timeline.gaps();
-    for (size_t i = 1; i + 1 < gaps.size(); ++i) timeline.AddGap(gaps[i], gaps[i].span, &causes);
-    sums->set_gap_count(gaps.size() - 2);
-    AddTimes(causes, sums->idle_ns(), sums->mutable_causes());
+    uint64_t count = 0;
+    gaps.ForEach([&](const DeviceGap&, size_t) { ++count; });
+    sums->set_gap_count(count);
+    const IdleCauses causes = gaps.Causes();
+    AddTimes(causes.times, sums->idle_ns(), sums->mutable_causes());
     AddHtaClasses(device, sums);
+    if (causes.unseen_ns == 0) continue;
+    out->mutable_meta()->add_notes(
+        UnseenNote("pid " + std::to_string(sums->pid()) + ", device " + std::to_string(device),
+                   causes.unseen_ns));
   }
 }
 
-void IdleGaps::AddGap(uint32_t device, const DeviceGap& gap, uint32_t place) {
+void IdleGaps::AddGap(uint32_t device, const DeviceGaps& gaps, const DeviceGap& gap,
+                      uint32_t place) {
   IdleSpan& span = spans_.emplace_back();
   span.start_ns = gap.span.start;
   span.duration_ns = gap.span.length();
-  span.late_ns = gap.HostUntil() - gap.span.start;
   span.device = device;
   span.place = place;
-  if (!gap.launch || span.late_ns <= 0) return;
+  const Interval late = {gap.span.start, gap.HostUntil()};
+  if (!gap.launch || late.length() <= 0) return;
   const uint32_t track = gap.launch->track;
   const Track& thread = process_->tracks[track];
-  const Interval late = {gap.span.start, gap.HostUntil()};
-  ForEachLeafIn(LeavesOf(track, thread.op, &op_leaves_), late, [&](uint32_t i, int64_t ns) {
-    // The range of a step is not an operation.
-    const uint32_t name = thread.op.name[i];
-    if (ops_->name_kind(name) != NameKind::kAnnotation) in_ops_.Add(name, ns);
+  ForEachSeenPart(late, gaps.unseen(), [&](Interval part) {
+    span.late_ns += part.length();
+    ForEachLeafIn(LeavesOf(track, thread.op, &op_leaves_), part, [&](uint32_t i, int64_t ns) {
+      // The range of a step is not an operation.
+      const uint32_t name = thread.op.name[i];
+      if (ops_->name_kind(name) != NameKind::kAnnotation) in_ops_.Add(name, ns);
+    });
+    ForEachLeafIn(LeavesOf(track, thread.python, &function_leaves_), part,
+                  [&](uint32_t i, int64_t ns) { in_functions_.Add(thread.python.name[i], ns); });
   });
-  ForEachLeafIn(LeavesOf(track, thread.python, &function_leaves_), late,
-                [&](uint32_t i, int64_t ns) { in_functions_.Add(thread.python.name[i], ns); });
   span.during_op = in_ops_.Finish();
   span.during_function = in_functions_.Finish();
 }
 
 DeviceTimes IdleGaps::TimesOf(const IdleSpan& span) const {
-  const DeviceTimeline& timeline = devices_->all().at(span.device);
-  const DeviceGap& gap = timeline.gaps()[span.place];
-  DeviceTimes times{};
-  timeline.AddGap(gap, gap.span, &times);
-  return times;
+  const DeviceGaps& gaps = gaps_.at(span.device);
+  return gaps.CausesOf(gaps.timeline().gaps()[span.place]).times;
 }
 
 results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
-  const DeviceTimeline& timeline = devices_->all().at(span.device);
-  const DeviceGap& gap = timeline.gaps()[span.place];
+  const DeviceGap& gap = devices_->all().at(span.device).gaps()[span.place];
   const DeviceTimes times = TimesOf(span);
   results::IdleGap row;
   SetProcess(*process_, &row);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The gaps of the devices that one process used, for the passes `idle` and `overview`. Gaps before
-// the first work and behind the last do not count. One thread; the context must outlive it.
+// The gaps of the devices that one process used (device_gaps.h), for the passes `idle` and
+// `overview`. Gaps before the first work, behind the last and between captures do not count. One
+// thread; the context must outlive it.
 
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/derived/origin.h"
 #include "analysis/passes/context.h"
+#include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/steps/interval.h"
 #include "proto/results/idle.pb.h"
@@ -28,7 +30,7 @@ namespace gpuprof::analysis {
 struct IdleSpan {
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
-  int64_t late_ns = 0;           // before the launch of the next work began
+  int64_t late_ns = 0;           // before the launch of the next work began, seen
   uint32_t device = 0;           // the process's number
   uint32_t place = 0;            // in the gaps of the device's timeline
   uint32_t during_op = 0;        // a string: where the launching thread was most of `late_ns`;
@@ -71,8 +73,8 @@ class IdleGaps {
   const NamesDuring& ops() const { return in_ops_; }
   const NamesDuring& functions() const { return in_functions_; }
 
-  // Adds the sums of each device.
-  void AddDevices(google::protobuf::RepeatedPtrField<results::IdleDevice>* out) const;
+  // Adds the sums of each device, and a note for each that may have had work that is not recorded.
+  void AddDevices(results::Idle* out) const;
   // Divides a gap by its causes.
   DeviceTimes TimesOf(const IdleSpan& span) const;
   // Describes a gap. The short name is not filled.
@@ -81,7 +83,7 @@ class IdleGaps {
  private:
   using Leaves = std::unordered_map<uint32_t, std::vector<LeafSpan>>;  // by track
 
-  void AddGap(uint32_t device, const DeviceGap& gap, uint32_t place);
+  void AddGap(uint32_t device, const DeviceGaps& gaps, const DeviceGap& gap, uint32_t place);
   void AddHtaClasses(uint32_t device, results::IdleDevice* sums) const;
   void DescribeLaunch(const Call& launch, results::IdleGap* row);
 
@@ -91,7 +93,8 @@ class IdleGaps {
   const std::vector<results::Step>* steps_;
   Origin origin_;
   std::shared_ptr<const ProcessDevices> devices_;
-  Leaves op_leaves_, function_leaves_;  // made on first use
+  std::map<uint32_t, DeviceGaps> gaps_;  // by device
+  Leaves op_leaves_, function_leaves_;   // made on first use
   NamesDuring in_ops_, in_functions_;
   std::map<uint32_t, std::vector<Interval>> host_functions_;  // by device
   std::vector<IdleSpan> spans_;

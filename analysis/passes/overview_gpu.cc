@@ -5,25 +5,22 @@
 // each device was busy and why it was not, over all processes that used it. See passes.h.
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_memory.h"
+#include "analysis/passes/device_use.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/summed_work.h"
 #include "analysis/passes/unseen_work.h"
 #include "analysis/passes/used_devices.h"
-#include "analysis/steps/interval.h"
+#include "analysis/render/enum_word.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -35,82 +32,19 @@ namespace {
 
 constexpr int kTopKernels = 5;
 
-struct DeviceTimes {
-  std::vector<Interval> windows, busy, unseen;
-  std::vector<Gap> gaps;
-};
-
-// Seen is what any of the device's processes was recorded in. Between that nothing is known of it,
-// and work of one ends the gaps of all.
-DeviceTimes TimesOf(const PassContext& context, const UsedDevice& device) {
-  std::vector<Interval> captures;
-  std::vector<std::vector<Interval>> busy;
-  for (const UsedDevice::User& user : device.users) {
-    const Process& process = context.process(user.process);
-    const std::vector<Interval> of_process = CapturesOf(process);
-    captures.insert(captures.end(), of_process.begin(), of_process.end());
-    for (const Track& track : process.tracks) {
-      if (track.device == user.number && HasWork(track)) busy.push_back(BusyOf(track));
-    }
-  }
-  // Those of one process stay apart, as in the pass streams.
-  if (device.users.size() > 1) captures = UnionOf(std::move(captures));
-  DeviceTimes times;
-  times.busy = UnionOfAll(std::move(busy));
-  times.windows = WorkWindows(captures, times.busy);
-  // As in the pass streams.
-  times.busy = Intersection(times.busy, UnionOf(times.windows));
-  times.gaps = GapsIn(times.windows, times.busy);
-  return times;
-}
-
-std::vector<DeviceTimes> TimesOfAll(PassContext& context, const UsedDevices& devices) {
-  std::vector<DeviceTimes> times;
-  for (const UsedDevice& device : devices.all()) times.push_back(TimesOf(context, device));
-  for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    std::set<uint32_t> used;
-    for (const Track& track : process.tracks) {
-      if (!HasWork(track)) continue;
-      FindLaunches(track, context.calls(index), &times[devices.Of(index, track.device)].gaps);
-      used.insert(track.device);
-    }
-    for (const uint32_t device : used) {
-      std::vector<Interval>& unseen = times[devices.Of(index, device)].unseen;
-      const std::vector<Interval> of_process = UnseenWork(process, context.calls(index), device);
-      unseen.insert(unseen.end(), of_process.begin(), of_process.end());
-    }
-  }
-  for (DeviceTimes& device : times) device.unseen = UnionOf(std::move(device.unseen));
-  return times;
-}
-
 void FillUse(PassContext& context, const UsedDevices& devices, results::OverviewGpu* gpu) {
-  int64_t window = 0, busy = 0;
-  IdleTimes times;
-  for (const DeviceTimes& device : TimesOfAll(context, devices)) {
-    window += TotalLength(device.windows);
-    busy += TotalLength(device.busy);
-    for (const Gap& gap : device.gaps) times.Add(gap, device.unseen);
-  }
-  if (window == 0) return;
-  const std::array<std::pair<std::string_view, int64_t>, 4> idle = {
-      {{"host", times.host_ns},
-       {"launch", times.launch_ns},
-       {"dependency", times.dependency_ns},
-       {"unknown", times.unknown_ns - times.unseen_ns}}};
-  gpu->set_window_ns(window);
-  gpu->set_busy_ns(busy);
-  gpu->set_busy_ratio(Ratio(busy, window));
-  int64_t all = times.unseen_ns;
-  for (const auto& [cause, ns] : idle) {
-    all += ns;
-    if (ns <= gpu->idle_cause_ns()) continue;
-    gpu->set_idle_cause(std::string(cause));
-    gpu->set_idle_cause_ns(ns);
-  }
-  gpu->set_idle_ns(all);
-  if (times.unseen_ns != 0) gpu->set_idle_unseen_ns(times.unseen_ns);
+  const DeviceUse use = UseOfAll(context, devices);
+  if (use.window_ns == 0) return;
+  gpu->set_window_ns(use.window_ns);
+  gpu->set_busy_ns(use.busy_ns);
+  gpu->set_busy_ratio(Ratio(use.busy_ns, use.window_ns));
+  gpu->set_idle_ns(use.idle_ns());
+  if (!use.has_causes) return;
+  if (use.causes.unseen_ns != 0) gpu->set_idle_unseen_ns(use.causes.unseen_ns);
+  const results::TimeCategory cause = use.causes.Largest();
+  if (cause == results::TIME_CATEGORY_NONE) return;
+  gpu->set_idle_cause(WordOf(cause));
+  gpu->set_idle_cause_ns(use.causes.times[cause]);
 }
 
 // Of the device on which most was live at once.

@@ -8,10 +8,12 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
+#include "analysis/read/work_sums.h"
 #include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/json.h"
@@ -392,7 +394,36 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
     tables = tables | TableSet{Kind::kPython};
   if (pass == "kernels" && options.by == "op")
     tables = tables | kSteps | TableSet{Kind::kApi, Kind::kLaunch};
-  return tables;
+  return tables.Without(options.left_out);
+}
+
+TableSet TooLargeTables(std::string_view pass, const Trace& trace, const PassOptions& options) {
+  TableSet large;
+  if (PageSumsAbove(pass, options) == 0) return large;
+  std::map<Kind, uint64_t> rows;
+  uint64_t all = 0, work = 0;
+  for (const Process& process : trace.processes) {
+    for (const KindTotals& totals : process.kinds) {
+      const Kind kind = static_cast<Kind>(totals.kind);
+      rows[kind] += totals.rows;
+      if (proto::IsSummedWork(kind)) work += totals.rows;
+    }
+  }
+  // The largest first, until the others are few enough. What is summed has no rows.
+  const bool has_sums = work > kMostWorkRows;
+  std::vector<std::pair<uint64_t, Kind>> largest;
+  for (const auto& [kind, count] : rows) {
+    if (!TablesOf(pass, options).Has(kind) || (has_sums && SummableTables().Has(kind))) continue;
+    largest.emplace_back(count, kind);
+    all += count;
+  }
+  std::sort(largest.rbegin(), largest.rend());
+  for (const auto& [count, kind] : largest) {
+    if (all <= kMostWorkRows) break;
+    large = large | TableSet{kind};
+    all -= count;
+  }
+  return large;
 }
 
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {

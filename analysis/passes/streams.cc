@@ -13,6 +13,7 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/host_functions.h"
 #include "analysis/passes/passes.h"
@@ -52,22 +53,34 @@ std::map<uint32_t, Device> DevicesOf(const Process& process) {
   return devices;
 }
 
-void FillIdle(const std::vector<Gap>& gaps, const std::vector<Interval>& unseen,
-              const std::vector<Interval>& host_functions, results::DeviceUse* use) {
-  IdleTimes idle;
+void FillGaps(const std::vector<Interval>& gaps, results::DeviceUse* use) {
   use->set_gap_count(gaps.size());
-  for (const Gap& gap : gaps) {
-    idle.Add(gap, unseen, host_functions);
-    if (gap.span.length() <= use->gap_max_ns()) continue;
-    use->set_gap_max_ns(gap.span.length());
-    use->set_gap_max_start_ns(gap.span.start);
+  for (const Interval& gap : gaps) {
+    if (gap.length() <= use->gap_max_ns()) continue;
+    use->set_gap_max_ns(gap.length());
+    use->set_gap_max_start_ns(gap.start);
   }
-  use->set_idle_host_ns(idle.host_ns);
-  use->set_idle_launch_ns(idle.launch_ns);
-  use->set_idle_dependency_ns(idle.dependency_ns);
-  use->set_idle_unknown_ns(idle.unknown_ns);
-  use->set_idle_unseen_ns(idle.unseen_ns);
-  use->set_idle_host_function_ns(idle.host_function_ns);
+}
+
+// Fills why the device was idle. All categories of what the host did are one here. Without a
+// timeline (there was too much work) no cause is known.
+void FillIdle(const Process& process, const CallIndex& calls, const ProcessDevices& timelines,
+              results::DeviceUse* use) {
+  const auto timeline = timelines.all().find(use->device());
+  if (timeline == timelines.all().end()) {
+    use->set_idle_unknown_ns(use->window_ns() - use->busy_ns());
+    return;
+  }
+  const std::vector<Interval> host_functions = HostFunctionTimes(process, use->device());
+  const DeviceGaps gaps(process, calls, use->device(), timeline->second);
+  const IdleCauses causes = gaps.Causes(host_functions);
+  use->set_idle_launch_ns(causes.times[results::TIME_CATEGORY_LAUNCH]);
+  use->set_idle_dependency_ns(causes.times[results::TIME_CATEGORY_DEPENDENCY]);
+  use->set_idle_unknown_ns(causes.times[results::TIME_CATEGORY_UNEXPLAINED]);
+  use->set_idle_host_ns(causes.total_ns() - use->idle_launch_ns() - use->idle_dependency_ns() -
+                        use->idle_unknown_ns());
+  use->set_idle_unseen_ns(causes.unseen_ns);
+  use->set_idle_host_function_ns(causes.host_function_ns);
 }
 
 // The busy time of each stream, and of the device's others at the same time.
@@ -114,8 +127,8 @@ void KeepWithin(const std::vector<Interval>& windows, Device* device) {
 }
 
 // Returns the gaps of the device.
-std::vector<Interval> FillDevice(const Process& process, const CallIndex& calls, uint32_t number,
-                                 const std::string& name, Device device, results::Streams* out) {
+std::vector<Interval> FillDevice(const Process& process, uint32_t number, const std::string& name,
+                                 Device device, results::Streams* out) {
   std::vector<std::vector<Interval>> all;
   for (const Stream& stream : device) {
     for (const std::vector<Interval>* spans : {&stream.kernels, &stream.copies, &stream.graphs})
@@ -149,20 +162,22 @@ std::vector<Interval> FillDevice(const Process& process, const CallIndex& calls,
   use->set_whole_graph_ns(TotalLength(UnionOf(std::move(graphs))));
   use->set_kernel_and_copy_ns(TotalLength(Intersection(kernels, copies)));
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
-  std::vector<Gap> gaps = GapsIn(windows, busy);
-  for (const Stream& stream : device) FindLaunches(*stream.track, calls, &gaps);
-  FillIdle(gaps, UnseenWork(process, calls, number), HostFunctionTimes(process, number), use);
+  std::vector<Interval> gaps = GapsIn(windows, busy);
+  FillGaps(gaps, use);
   FillStreams(process, device, use->window_ns(), out);
-  std::vector<Interval> idle;
-  for (const Gap& gap : gaps) idle.push_back(gap.span);
-  return idle;
+  return gaps;
 }
 
-void FillProcess(const Process& process, const CallIndex& calls, results::Streams* out) {
+void FillProcess(PassContext& context, size_t index, results::Streams* out) {
+  const Process& process = context.process(index);
   std::map<uint32_t, std::string> names = DeviceNames(process);
   std::map<uint32_t, std::vector<Interval>> idle;
   for (auto& [number, device] : DevicesOf(process))
-    idle[number] = FillDevice(process, calls, number, names[number], std::move(device), out);
+    idle[number] = FillDevice(process, number, names[number], std::move(device), out);
+  const auto timelines = context.devices(index);
+  const int first = out->devices_size() - static_cast<int>(idle.size());
+  for (int i = first; i < out->devices_size(); ++i)
+    FillIdle(process, context.calls(index), *timelines, out->mutable_devices(i));
   AddHostFunctions(process, idle, out);
 }
 
@@ -171,10 +186,8 @@ void FillProcess(const Process& process, const CallIndex& calls, results::Stream
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Streams>();
   for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    const CallIndex& calls = context.calls(index);
-    FillProcess(process, calls, out.get());
-    AddStreamWaits(process, calls, out.get());
+    FillProcess(context, index, out.get());
+    AddStreamWaits(context.process(index), context.calls(index), out.get());
   }
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
   SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });
@@ -186,6 +199,7 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
         UnseenNote("pid " + std::to_string(use.pid()) + ", device " + std::to_string(use.device()),
                    use.idle_unseen_ns()));
   }
+  AddTooMuchWorkNote(context, out->mutable_meta());
   AddSampledNote(context, "busy and idle time (but no time held up by waits)", out->mutable_meta());
   const UsedDevices devices(context);
   AddSharedNotes(context, devices, out->mutable_meta());

@@ -211,7 +211,7 @@ void Device::Finish(const Process& process, uint32_t device, results::Heap* out)
   for (const MemoryBlock& block : memory_.live_at_end()) by_op_[OpOf(block)].end += block.size;
   results::TensorDevice* row = out->add_tensors();
   SetProcess(process, row);
-  row->set_name(DeviceName(device));
+  row->set_name(DeviceName(process, device));
   row->set_end_count(memory_.live_at_end().size());
   row->set_short_lived_count(short_lived_);
   for (const auto& [name, op] : by_op_) {

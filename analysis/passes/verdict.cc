@@ -25,6 +25,7 @@
 #include "analysis/passes/rank_facts.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_graph.h"
+#include "analysis/passes/step_rate.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -212,6 +213,8 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   for (const size_t index : context.selected()) {
     results::Steps steps;
     AddDeviceSteps(context, index, &steps);
+    if (index == context.Leading())
+      out->set_steps_per_s(StepsPerSecond(context.steps(index), steps));
     bool has_busiest = false;
     for (const results::DeviceSeries& series : steps.device_series()) {
       *out->add_device_series() = series;

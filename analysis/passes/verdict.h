@@ -15,8 +15,8 @@
 
 namespace gpuprof::analysis {
 
-// Fills the verdict and the devices' steps. Returns what rules about devices look at. None: no work
-// of a device was recorded.
+// Fills the verdict, the devices' steps and the steps a second. Returns what rules about devices
+// look at. None: no work of a device was recorded.
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out);
 
 }  // namespace gpuprof::analysis

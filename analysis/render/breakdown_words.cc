@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "analysis/base/units.h"
+#include "analysis/render/enum_word.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -55,6 +56,23 @@ std::string TimeCategoryWords(results::TimeCategory category) {
 std::string TimeCategoryMeaning(results::TimeCategory category) {
   return category >= 0 && category < results::TimeCategory_ARRAYSIZE ? kWords[category].meaning
                                                                      : "";
+}
+
+results::TimeCategory TimeCategoryOf(const std::string& word) {
+  for (int i = 0; i < results::TimeCategory_ARRAYSIZE; ++i) {
+    const auto category = static_cast<results::TimeCategory>(i);
+    if (WordOf(category) == word) return category;
+  }
+  return results::TIME_CATEGORY_NONE;
+}
+
+std::string IdleMeaning(results::TimeCategory category) {
+  constexpr std::string_view kIdle = "idle: ";
+  // A gap between two pieces of work always has a next one.
+  if (category == results::TIME_CATEGORY_UNEXPLAINED)
+    return "the launch of the next work is not in the recording";
+  const std::string meaning = TimeCategoryMeaning(category);
+  return meaning.rfind(kIdle, 0) == 0 ? meaning.substr(kIdle.size()) : meaning;
 }
 
 std::string CategoryCell(const results::CategoryTime& part) {

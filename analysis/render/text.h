@@ -180,6 +180,9 @@ std::string Section(const std::string& heading, const TextTable& table, const Te
                     int rows);
 // Behind times of GPUs that are sums: ", summed over 2 devices"; nothing of one with one process.
 std::string DevicesText(const results::OverviewGpu& gpu);
+
+// Returns what the devices of the run are called: "TPU" if all are TPUs by their names, else "GPU".
+std::string DeviceWord(const results::Overview& overview);
 // What was lost, damaged or in the way; empty when all is well.
 std::string MetaText(const results::Meta& meta, const TextOptions& options);
 // "80 steps of train.py (pid 12): ..." and the table of categories.

@@ -32,7 +32,7 @@ std::string WindowText(const results::CriticalPath& path) {
 }
 
 std::string ShareName(const results::PathShare& share, const CellContext& context) {
-  constexpr const char* kKinds[] = {"",
+  constexpr const char* kKinds[] = {"nothing that was recorded",
                                     "",
                                     "copies",
                                     "whole graphs",

@@ -52,7 +52,9 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
     if (!device.compute_capability().empty())
       words += ", compute capability " + device.compute_capability();
     if (!e.gpu_driver().empty()) words += ", driver " + e.gpu_driver();
-    out += WrapText(words, "GPU          ", "             ", options.width);
+    const bool is_tpu = device.name().rfind("TPU", 0) == 0;
+    out +=
+        WrapText(words, is_tpu ? "TPU          " : "GPU          ", "             ", options.width);
   }
   std::string frameworks;
   for (const std::string& name : e.frameworks())
@@ -84,17 +86,17 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
   return "Waiting for data\n" + WrapText(words, "  ", "  ", options.width) + "\n";
 }
 
-const char* IdleWords(const std::string& cause) {
-  if (cause == "host") return "because the host had not started to launch";
-  if (cause == "launch") return "while the next work was being launched";
-  if (cause == "dependency") return "while launched work waited for something else";
-  return "for a reason that was not recorded";
+// Returns the main cause of idle time in the words of the pass idle.
+std::string IdleWords(const results::OverviewGpu& gpu) {
+  const results::TimeCategory cause = TimeCategoryOf(gpu.idle_cause());
+  return FormatDuration(gpu.idle_cause_ns()) + " of this time " + TimeCategoryWords(cause) + " (" +
+         IdleMeaning(cause) + ")";
 }
 
 std::string Gpu(const results::Overview& result, const TextOptions& options) {
   if (!result.has_gpu()) return "";
   const results::OverviewGpu& g = result.gpu();
-  std::string out = "GPU\n";
+  std::string out = DeviceWord(result) + "\n";
   const auto add = [&](const std::string& words) {
     out += WrapText(words, "  ", "    ", options.width);
   };
@@ -108,9 +110,7 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
       words += "; idle " + FormatDuration(g.idle_ns());
       if (g.has_idle_unseen_ns())
         words += " (" + FormatDuration(g.idle_unseen_ns()) + " may hold work that is not recorded)";
-      if (g.idle_cause_ns() != 0)
-        words +=
-            ", " + FormatDuration(g.idle_cause_ns()) + " of this time " + IdleWords(g.idle_cause());
+      if (g.idle_cause_ns() != 0) words += ", " + IdleWords(g);
     }
     add(words);
   }
@@ -338,6 +338,15 @@ std::string Processes(const results::Overview& result, const TextOptions& option
 }
 
 }  // namespace
+
+std::string DeviceWord(const results::Overview& overview) {
+  const auto& devices = overview.environment().devices();
+  const bool are_tpus =
+      !devices.empty() && std::all_of(devices.begin(), devices.end(), [](const auto& device) {
+        return device.name().rfind("TPU", 0) == 0;
+      });
+  return are_tpus ? "TPU" : "GPU";
+}
 
 std::string DevicesText(const results::OverviewGpu& gpu) {
   const uint32_t shared = gpu.shared_device_count();

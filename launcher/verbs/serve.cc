@@ -46,17 +46,13 @@ class Serve : public Verb {
                         "A bundle directory, a .gpt file, a trace of torch.profiler, TensorFlow or "
                         "JAX, or a folder "
                         "of them");
-    options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one");
+    options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one", UINT16_MAX);
     options->Flag("--open", &opens_, "Open the page in a browser");
   }
 
   int Execute(const Options&) override {
     if (ReportPage().empty()) {
       Say(kNoReportPage);
-      return kExitUsage;
-    }
-    if (port_ > UINT16_MAX) {
-      Say("--port: " + std::to_string(port_) + " is not a port; the largest is 65535");
       return kExitUsage;
     }
     if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {

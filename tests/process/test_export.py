@@ -132,7 +132,7 @@ def test_files_are_not_overwritten(record, tmp_path):
     outcome = record([program("heap_truth"), "1", "3", "512"])
     (tmp_path / "t.json").write_text("mine")
     done = gpuprof("export", outcome.bundle, "-o", tmp_path / "t.json")
-    assert done.status == 2 and b"exists already" in done.err
+    assert done.status == 2 and b"t.json exists already; remove it, or name another file with -o FILE" in done.err
     assert (tmp_path / "t.json").read_text() == "mine"
 
 

@@ -303,6 +303,23 @@ def test_pages_follow_a_range_of_the_timeline(tmp_path):
 
 
 @needs_page
+@pytest.mark.parametrize("name", ["tpu_inference", "cpu/tensorflow_steps", "cpu/jax_steps"])
+def test_reports_of_xspaces(tmp_path, name):
+    """All pages of a trace of TensorFlow or JAX open, and say what `gpuprof stats` says."""
+    trace = ROOT / "tests" / "golden" / "xspace" / f"{name}.xplane.pb.gz"
+    page = write_report(trace, tmp_path)
+    seen = probe(page, tmp_path, "csv:ops", "csv:threads", *(f"text:{each}" for each in PAGES))
+    assert_quiet(seen)
+    assert [each for each in PAGES if len(seen["text"][each]) < 40] == []
+    ops = stats("ops", trace, cwd=tmp_path)["ops"]
+    assert sum(int(row["count"]) for row in rows_of(seen["csv"]["ops"])) == sum(row["count"] for row in ops) > 0
+    assert len(rows_of(seen["csv"]["threads"])) == len(stats("threads", trace, cwd=tmp_path)["threads"])
+    for series in stats("steps", trace, cwd=tmp_path)["series"]:
+        assert f"{series['count']} steps of" in seen["text"]["steps"]
+        assert duration(series["median_ns"]) in seen["text"]["overview"]
+
+
+@needs_page
 def test_every_page_by_keyboard_and_without_serious_faults_of_access(tmp_path):
     page = write_report(H200 / "images", tmp_path)
     seen = probe(page, tmp_path, "keyboard", "axe")

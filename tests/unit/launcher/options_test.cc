@@ -99,6 +99,19 @@ TEST(Options, PositionalsAndNumbers) {
   EXPECT_THAT(message, HasSubstr("--limit: 'x' is not a whole number"));
 }
 
+TEST(Options, ANumberOutOfItsRangeIsRefusedWithTheRange) {
+  Options options("x", "y", "z", "");
+  std::string message;
+  uint32_t port = 0;
+  options.Number("--port", &port, "PORT", "Port", 65535);
+  for (const char* wrong : {"abc", "65536", "-1"}) {
+    EXPECT_EQ(options.Parse({"--port", wrong}, &message), Options::Outcome::kError) << wrong;
+    EXPECT_THAT(message, HasSubstr("is not a whole number from 0 to 65535"));
+  }
+  EXPECT_EQ(options.Parse({"--port", "65535"}, &message), Options::Outcome::kGo) << message;
+  EXPECT_EQ(port, 65535u);
+}
+
 TEST(Options, FileValuesYieldToFlags) {
   Options options("x", "y", "z", "");
   std::string message, by;

@@ -43,7 +43,7 @@ function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
     msColumn("total", "total, ms", (row) => row.total_ns),
     percentColumn("share", "share", (row) => (sum === 0 ? null : row.total_ns / sum)),
     barColumn("bar", "", rows, (row) => row.total_ns),
-    usColumn("mean", "mean, µs", (row) => row.total_ns / Math.max(row.count, 1)),
+    usColumn("mean", "mean, µs", (row) => row.mean_ns),
     usColumn("min", "min", (row) => row.min_ns),
     usColumn("max", "max", (row) => row.max_ns),
   ];

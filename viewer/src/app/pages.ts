@@ -187,6 +187,7 @@ const PAGES: readonly Page[] = [
   {
     id: "graphs",
     title: "CUDA graphs",
+    short: "Graphs",
     group: "GPU",
     component: Graphs,
     badge: fromResult("graphs", (result) => countedOrNone(result, "cuda")),

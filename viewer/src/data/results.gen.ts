@@ -52,6 +52,7 @@ export interface Overview {
   device_series: DeviceSeries[];
   phases: PhaseTime[];
   step_points: Step[];
+  steps_per_s: number | null;
 }
 
 export interface Advice {

@@ -78,7 +78,7 @@ function whatIfColumns(rows: readonly WhatIf[]): Column<WhatIf>[] {
 }
 
 function stepWords(path: Path): string {
-  if (path.first_step === null) return "";
+  if (path.first_step === null) return "the whole recording";
   if (path.first_step === path.last_step) return `step ${path.first_step}`;
   return `steps ${path.first_step} to ${path.last_step ?? path.first_step}`;
 }

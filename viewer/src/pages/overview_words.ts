@@ -140,7 +140,7 @@ export function figuresOf(overview: Overview): Figure[] {
       },
       {
         label: "Steps a second",
-        value: (steps.count / (steps.total_ns / 1e9)).toFixed(2),
+        value: (overview.steps_per_s ?? steps.count / (steps.total_ns / 1e9)).toFixed(2),
         below: `within ${percent(steps.coverage_ratio)} of the run`,
       },
     );

@@ -155,12 +155,13 @@ class MadeTrace implements Trace {
         const row = rows.get(name);
         if (row === undefined) {
           const cls = clsOf(track.cls[i] ?? 0);
-          const first = { name, cls, count: 1, total_ns: cut, min_ns: duration, max_ns: duration };
-          rows.set(name, first);
+          const same = { mean_ns: duration, min_ns: duration, max_ns: duration };
+          rows.set(name, { name, cls, count: 1, total_ns: cut, ...same });
           continue;
         }
         row.count++;
         row.total_ns += cut;
+        row.mean_ns += (duration - row.mean_ns) / row.count;
         row.min_ns = Math.min(row.min_ns, duration);
         row.max_ns = Math.max(row.max_ns, duration);
       }

@@ -540,6 +540,7 @@ describe("table of a range", () => {
       cls: "gemm" as const,
       count,
       total_ns,
+      mean_ns: total_ns / count,
       min_ns: 1,
       max_ns: total_ns,
     });

@@ -45,7 +45,7 @@ function sortValue(row: RangeRow, key: Key): number | string {
     case "total":
       return row.total_ns;
     case "mean":
-      return row.total_ns / Math.max(row.count, 1);
+      return row.mean_ns;
     default:
       return row.max_ns;
   }
@@ -160,7 +160,7 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
               <td class="tl-bar">
                 <u style={{ width: `${(row.total_ns / Math.max(longest, 1)) * 100}%` }} />
               </td>
-              <td>{fixed(row.total_ns / Math.max(row.count, 1) / unit.ns, unit.decimals)}</td>
+              <td>{fixed(row.mean_ns / unit.ns, unit.decimals)}</td>
               <td>{fixed(row.max_ns / unit.ns, unit.decimals)}</td>
             </tr>
           ))}

@@ -166,7 +166,8 @@ export interface RangeRow {
   /** Rows that overlap the range. */
   readonly count: number;
   readonly total_ns: number;
-  /** Shortest and longest of the whole rows, not cut. */
+  /** Mean, shortest and longest of the whole rows, not cut. */
+  readonly mean_ns: number;
   readonly min_ns: number;
   readonly max_ns: number;
 }

@@ -142,6 +142,7 @@ class OpenedTrace implements Trace {
         cls: this.events.className(name),
         count: sum.count,
         total_ns: sum.total,
+        mean_ns: (sum.total + sum.cut) / Math.max(sum.count, 1),
         min_ns: sum.min,
         max_ns: sum.max,
       });

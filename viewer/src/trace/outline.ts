@@ -123,6 +123,7 @@ function readStretches(arrays: Arrays, names: Uint32Array): OutlineStretch[] {
       byName.addSum(names[name[sum] as number] as number, {
         count: count[sum] as number,
         total: total[sum] as number,
+        cut: 0,
         min: min[sum] as number,
         max: max[sum] as number,
       });

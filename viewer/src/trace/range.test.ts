@@ -95,6 +95,31 @@ describe("gaps of a range", () => {
   });
 });
 
+describe("rows of a range", () => {
+  it("have means of whole events between the shortest and the longest", async () => {
+    const trace = await open(MODEL);
+    const events = await eventsOf(trace, "op");
+    await fc.assert(
+      fc.asyncProperty(ranges(trace), async (range) => {
+        const { start_ns, end_ns } = range;
+        const { rows } = await trace.range("op", range);
+        const overlaps = events.filter((each) => {
+          const end = each.start_ns + each.duration_ns;
+          return each.start_ns < end_ns && (end > start_ns || each.start_ns >= start_ns);
+        });
+        for (const row of rows) {
+          const own = overlaps.filter((each) => each.name === row.name);
+          const sum = own.reduce((total, each) => total + each.duration_ns, 0);
+          expect(row.mean_ns).toBeCloseTo(sum / own.length, 3);
+          expect(row.mean_ns).toBeGreaterThanOrEqual(row.min_ns);
+          expect(row.mean_ns).toBeLessThanOrEqual(row.max_ns);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
 describe("calls of a range", () => {
   it("take the time in which any function ran, once", async () => {
     const trace = await open(CALLS);

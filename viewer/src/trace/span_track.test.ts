@@ -304,17 +304,19 @@ describe("a track", () => {
         const busy = await track.sumRange(from, to, sums);
         const wanted = new Map<
           number,
-          { count: number; total: number; min: number; max: number }
+          { count: number; total: number; cut: number; min: number; max: number }
         >();
         const ran = new Set<number>();
         for (const { start, end, name, row } of made.spans) {
           if (start >= to || (end <= from && start < from)) continue;
-          const own = wanted.get(name) ?? { count: 0, total: 0, min: Infinity, max: 0 };
+          const own = wanted.get(name) ?? { count: 0, total: 0, cut: 0, min: Infinity, max: 0 };
           const duration = end - start;
+          const weight = weightOf(row, made.block);
+          const inside = Math.min(end, to) - Math.max(start, from);
           wanted.set(name, {
-            count: own.count + weightOf(row, made.block),
-            total:
-              own.total + (Math.min(end, to) - Math.max(start, from)) * weightOf(row, made.block),
+            count: own.count + weight,
+            total: own.total + inside * weight,
+            cut: own.cut + (duration - inside) * weight,
             min: Math.min(own.min, duration),
             max: Math.max(own.max, duration),
           });

@@ -9,6 +9,8 @@ import type { Ordered } from "./lanes";
 interface Sum {
   count: number;
   total: number;
+  /** What was cut off at the edges of a range. */
+  cut: number;
   min: number;
   max: number;
 }
@@ -19,7 +21,7 @@ export class NameSums {
   private of(name: number): Sum {
     let sum = this.byName.get(name);
     if (sum === undefined) {
-      sum = { count: 0, total: 0, min: Number.POSITIVE_INFINITY, max: 0 };
+      sum = { count: 0, total: 0, cut: 0, min: Number.POSITIVE_INFINITY, max: 0 };
       this.byName.set(name, sum);
     }
     return sum;
@@ -29,6 +31,7 @@ export class NameSums {
     const sum = this.of(name);
     sum.count += weight;
     sum.total += time * weight;
+    sum.cut += (whole - time) * weight;
     if (whole < sum.min) sum.min = whole;
     if (whole > sum.max) sum.max = whole;
   }
@@ -49,13 +52,16 @@ export class NameSums {
 
   /** Takes back a part of a span that was added whole. */
   take(name: number, time: number): void {
-    this.of(name).total -= time;
+    const sum = this.of(name);
+    sum.total -= time;
+    sum.cut += time;
   }
 
   addSum(name: number, from: Readonly<Sum>): void {
     const sum = this.of(name);
     sum.count += from.count;
     sum.total += from.total;
+    sum.cut += from.cut;
     if (from.min < sum.min) sum.min = from.min;
     if (from.max > sum.max) sum.max = from.max;
   }

@@ -182,7 +182,8 @@ TEST(XSpaceImporter, OperationsOfATpuAreItsWork) {
             R"x({"hlo":"%fusion.3 = f32[4] fusion(%a)","hlo_category":"loop fusion","flops":64})x");
   EXPECT_EQ(process.String(TrackOf(process, "TPU 1 XLA Ops")->range.name[0]), "while.1");
   EXPECT_EQ(process.String(TrackOf(process, "TPU 1 XLA Modules")->range.name[0]), "jit_f(1)");
-  EXPECT_EQ(process.devices.size(), 1u);
+  ASSERT_EQ(process.devices.size(), 1u);
+  EXPECT_EQ(process.devices[0].name(), "TPU") << "the plane alone tells the kind";
 }
 
 TEST(XSpaceImporter, CopiesTellDirectionBytesAndMemory) {

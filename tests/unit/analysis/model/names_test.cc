@@ -11,6 +11,7 @@
 #include <string>
 
 #include "analysis/base/units.h"
+#include "analysis/model/trace.h"
 #include "proto/matrix_ops.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -91,10 +92,16 @@ TEST(Names, CounterValuesAreExact) {
 }
 
 TEST(Names, Devices) {
-  EXPECT_EQ(DeviceName(0x00ff), "cpu");
-  EXPECT_EQ(DeviceName(0x0103), "cuda:3");
-  EXPECT_EQ(DeviceName(0x01ff), "cuda");
-  EXPECT_EQ(DeviceName(0x6300), "device99:0");
+  Process process;
+  EXPECT_EQ(DeviceName(process, 0x00ff), "cpu");
+  EXPECT_EQ(DeviceName(process, 0x0103), "cuda:3");
+  EXPECT_EQ(DeviceName(process, 0x01ff), "cuda");
+  EXPECT_EQ(DeviceName(process, 0x6300), "device99:0");
+  proto::Device& device = process.devices.emplace_back();
+  device.set_id(3);
+  device.set_name("TPU v6 Lite");
+  EXPECT_EQ(DeviceName(process, 0x0103), "tpu:3");
+  EXPECT_EQ(DeviceName(process, 0x0104), "cuda:4");
 }
 
 TEST(Units, ThreeDigits) {

@@ -268,8 +268,8 @@ TEST(StreamsPass, UnionsOverlapsAndCausesOfGaps) {
   ProcessBuilder builder(5);
   const uint32_t kernel = builder.Signature("k", 1, 32);
   TrackBuilder& main = builder.Thread(5, "main");
-  // The gap 12-20: the launch begins at 17. The gap 30-50: launched long before. The gap 60-61: the
-  // launch began before the gap and ended in it.
+  // The gap 12-20: the launch begins at 17. The gap 30-50: launched long before, behind work of its
+  // own stream. The gap 60-61: the launch began before the gap and ended in it.
   main.Call("cudaLaunchKernel", 17 * kMs, 18 * kMs, 2)
       .Call("cudaLaunchKernel", 19 * kMs, 20 * kMs, 3);
   main.Call("cudaLaunchKernel", 59 * kMs, 60 * kMs + 500 * kUs, 4);
@@ -292,8 +292,8 @@ TEST(StreamsPass, UnionsOverlapsAndCausesOfGaps) {
   EXPECT_EQ(device.several_kernels_ns(), 2 * kMs);
   EXPECT_EQ(device.gap_count(), 4u);
   EXPECT_EQ(device.idle_host_ns(), 5 * kMs);
-  EXPECT_EQ(device.idle_launch_ns(), 4 * kMs);
-  EXPECT_EQ(device.idle_dependency_ns(), 20 * kMs);
+  EXPECT_EQ(device.idle_launch_ns(), 24 * kMs);
+  EXPECT_EQ(device.idle_dependency_ns(), 0);
   EXPECT_EQ(device.idle_unknown_ns(), 8 * kMs);
   EXPECT_EQ(device.gap_max_ns(), 20 * kMs);
   EXPECT_EQ(device.gap_max_start_ns(), 30 * kMs);

@@ -105,5 +105,19 @@ TEST(OverviewDevices, ADeviceOfTwoProcessesIsListedOnce) {
   EXPECT_EQ(environment.devices(0).device_count(), 2u);
 }
 
+TEST(OverviewDevices, TpusAreCalledSo) {
+  ProcessBuilder builder(5);
+  builder.process().devices.emplace_back().set_name("TPU v6 Lite");
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Stream(0, 1, 7).Kernel(kernel, 0, 10 * kMs).Kernel(kernel, 50 * kMs, 60 * kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  const std::string text = Render(overview, Format::kText, {}, 0);
+  EXPECT_EQ(text.find("GPU"), std::string::npos) << text;
+  EXPECT_NE(text.find("TPU          TPU v6 Lite\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("TPU\n  busy"), std::string::npos) << text;
+  ASSERT_GE(overview.findings_size(), 1);
+  EXPECT_EQ(overview.findings(0).name(), "The TPU stands idle between pieces of its work");
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis::test

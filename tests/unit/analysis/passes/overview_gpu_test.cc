@@ -6,9 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 
 #include "analysis/passes/passes.h"
+#include "analysis/render/enum_word.h"
+#include "proto/results/idle.pb.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/overview.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
@@ -49,6 +53,86 @@ const results::Finding* IdleRule(const results::Overview& overview) {
   return nullptr;
 }
 
+// Expects the main cause, its time and all times to be those of the pass idle.
+void ExpectTheCauseOfIdle(const Trace& trace) {
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  const auto idle = RunPass<results::Idle>("idle", trace);
+  std::map<std::string, int64_t> sums;
+  int64_t window_ns = 0, busy_ns = 0, idle_ns = 0;
+  for (const results::IdleDevice& device : idle.devices()) {
+    for (const results::CategoryTime& part : device.causes())
+      sums[WordOf(part.category())] += part.total_ns();
+    window_ns += device.window_ns();
+    busy_ns += device.busy_ns();
+    idle_ns += device.idle_ns();
+  }
+  ASSERT_FALSE(sums.empty());
+  const auto largest = std::max_element(
+      sums.begin(), sums.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  const results::OverviewGpu& gpu = overview.gpu();
+  EXPECT_EQ(gpu.idle_cause(), largest->first);
+  EXPECT_EQ(gpu.idle_cause_ns(), largest->second);
+  EXPECT_EQ(gpu.window_ns(), window_ns);
+  EXPECT_EQ(gpu.busy_ns(), busy_ns);
+  EXPECT_EQ(gpu.idle_ns(), idle_ns);
+  int64_t sum_ns = 0;
+  for (const auto& [cause, ns] : sums) sum_ns += ns;
+  EXPECT_EQ(sum_ns, idle_ns);
+}
+
+// Two kernels of one stream, launched long before the gap between them.
+TEST(OverviewGpu, NamesTheCauseThatIdleFindsInAQueue) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5, "main")
+      .Call("cudaLaunchKernel", 0, kMs, 1)
+      .Call("cudaLaunchKernel", 2 * kMs, 3 * kMs, 2)
+      .Call("cudaLaunchKernel", 52 * kMs, 53 * kMs, 3);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, kMs, 10 * kMs, 1)
+      .Kernel(kernel, 40 * kMs, 50 * kMs, 2)
+      .Kernel(kernel, 60 * kMs, 70 * kMs, 3);
+  const Trace trace = MakeTrace({&builder});
+  ExpectTheCauseOfIdle(trace);
+  EXPECT_EQ(RunPass<results::Overview>("overview", trace).gpu().idle_cause(), "launch");
+}
+
+// What the host did meanwhile is told apart.
+TEST(OverviewGpu, NamesWhatTheHostDid) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5, "main")
+      .Call("cudaLaunchKernel", 0, kMs, 1)
+      .Loader(10 * kMs, 50 * kMs)
+      .Call("cudaLaunchKernel", 52 * kMs, 53 * kMs, 2);
+  builder.Stream(0, 1, 7).Kernel(kernel, kMs, 10 * kMs, 1).Kernel(kernel, 55 * kMs, 70 * kMs, 2);
+  const Trace trace = MakeTrace({&builder});
+  ExpectTheCauseOfIdle(trace);
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_EQ(overview.gpu().idle_cause(), "input");
+  EXPECT_EQ(overview.gpu().idle_cause_ns(), 40 * kMs);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 0),
+              HasSubstr("40.0 ms of this time input (the launching thread waited for data)"));
+}
+
+TEST(OverviewGpu, BetweenCapturesIdleTimeHasNoCause) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Capture(0, 20 * kMs).Capture(80 * kMs, 100 * kMs);
+  builder.Thread(5, "main")
+      .Call("cudaLaunchKernel", 14 * kMs, 15 * kMs, 1)
+      .Call("cudaLaunchKernel", 81 * kMs, 82 * kMs, 2);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, kMs, 2 * kMs)
+      .Kernel(kernel, 16 * kMs, 18 * kMs, 1)
+      .Kernel(kernel, 82 * kMs, 90 * kMs, 2);
+  const Trace trace = MakeTrace({&builder});
+  ExpectTheCauseOfIdle(trace);
+  const auto idle = RunPass<results::Idle>("idle", trace);
+  EXPECT_EQ(idle.devices(0).idle_ns(), 14 * kMs);
+  EXPECT_EQ(idle.devices(0).gap_count(), 1u);
+}
+
 TEST(OverviewGpu, SaysHowBusyItWasWithWhatAndWhyNot) {
   ProcessBuilder builder(5);
   MakeBusy(&builder);
@@ -78,7 +162,8 @@ TEST(OverviewGpu, SaysHowBusyItWasWithWhatAndWhyNot) {
   EXPECT_FALSE(gpu.has_memory_peak_ratio()) << "its capacity was not told";
   const std::string text = Render(overview, Format::kText, {}, 200);
   EXPECT_THAT(text, HasSubstr("of the 80.0 ms from the first work to the last; idle 49.0 ms"));
-  EXPECT_THAT(text, HasSubstr("37.0 ms of this time because the host had not started to launch"));
+  EXPECT_THAT(
+      text, HasSubstr("37.0 ms of this time host late (the host had not launched the next work)"));
   EXPECT_THAT(text, HasSubstr("3 kernels in 28.0 ms; 2 copies and memsets"));
   EXPECT_THAT(text, HasSubstr("memory: peak 900 B on device 0 of pid 5"));
 }
@@ -98,8 +183,9 @@ TEST(OverviewGpu, WhereWorkMayBeMissingIdleTimeIsNoFinding) {
   const auto overview = RunPass<results::Overview>("overview", trace);
   EXPECT_EQ(overview.gpu().idle_ns(), 78 * kMs);
   EXPECT_EQ(overview.gpu().idle_unseen_ns(), 78 * kMs);
-  EXPECT_EQ(overview.gpu().idle_cause(), "");
+  EXPECT_EQ(overview.gpu().idle_cause(), "unexplained");
   EXPECT_EQ(IdleRule(overview), nullptr);
+  ExpectTheCauseOfIdle(trace);
   EXPECT_THAT(Render(overview, Format::kText, {}, 200),
               HasSubstr("idle 78.0 ms (78.0 ms may hold work that is not recorded)"));
 
@@ -206,7 +292,7 @@ TEST(OverviewGpu, IdleGpusAreFoundWithTheirMainCause) {
   ASSERT_EQ(finding->evidence_size(), 2);
   EXPECT_THAT(finding->evidence(0), HasSubstr("49.0 ms of 80.0 ms"));
   EXPECT_THAT(finding->evidence(1),
-              HasSubstr("For 37.0 ms of this time, the host had not started"));
+              HasSubstr("For 37.0 ms of this time, the host had not launched the next work."));
   EXPECT_FALSE(finding->has_recoverable_per_step_ns());
 }
 

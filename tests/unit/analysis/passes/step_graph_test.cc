@@ -65,6 +65,29 @@ TEST(StepGraph, TheLastStepIsTakenOnlyIfThereIsNoOther) {
   EXPECT_EQ(three.first_step(), 0u);
 }
 
+// The second device begins later, and nothing tells what it waited for.
+TEST(StepGraph, APathThatBeginsLaterAddsUpToTheWindow) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Stream(0, 1, 7).Kernel(kernel, 0, 10 * kMs);
+  builder.Stream(1, 2, 7).Kernel(kernel, 4 * kMs, 14 * kMs).Kernel(kernel, 16 * kMs, 20 * kMs);
+  const auto result = RunPass<results::CriticalPaths>("critical_path", MakeTrace({&builder}));
+  ASSERT_EQ(result.paths_size(), 1);
+  const results::CriticalPath& path = result.paths(0);
+  EXPECT_EQ(path.duration_ns(), 20 * kMs);
+  int64_t categories_ns = 0, shares_ns = 0, before_ns = 0;
+  for (const results::CategoryTime& part : path.categories()) categories_ns += part.total_ns();
+  for (const results::PathShare& share : path.shares()) {
+    shares_ns += share.total_ns();
+    if (share.kind() == results::PATH_SHARE_NONE) before_ns += share.total_ns();
+  }
+  EXPECT_EQ(categories_ns, path.duration_ns());
+  EXPECT_EQ(shares_ns, path.duration_ns());
+  EXPECT_EQ(before_ns, 4 * kMs);
+  EXPECT_THAT(Render(result, Format::kText, {}, 0),
+              testing::HasSubstr("nothing that was recorded"));
+}
+
 TEST(StepGraph, WithoutStepsNoneIsNamed) {
   ProcessBuilder builder(5);
   builder.Stream(0, 1, 7).Kernel(builder.Signature("k", 1, 32), 0, kMs);

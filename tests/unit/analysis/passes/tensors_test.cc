@@ -85,6 +85,14 @@ TEST_F(Tensors, ALaterCaptureKnowsNothingOfTheBlocksBefore) {
   EXPECT_EQ(overview.memory().tensors(0).peak_op_bytes(), 1500u);
 }
 
+TEST_F(Tensors, ATpuIsNamedAsOne) {
+  proto::Device& device = builder_.process().devices.emplace_back();
+  device.set_name("TPU v6 Lite");
+  EXPECT_EQ(Heap().tensors(0).name(), "tpu:0");
+  device.set_name("NVIDIA H100");
+  EXPECT_EQ(Heap().tensors(0).name(), "cuda:0");
+}
+
 TEST_F(Tensors, APeakOfTheFirstCaptureStaysItsOwn) {
   track_.Tensor(21 * kMs, 0x20, 600, kCuda0, 2).Tensor(22 * kMs, 0x30, 300, kCuda0, 2);
   const auto heap = Heap();

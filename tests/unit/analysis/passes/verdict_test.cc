@@ -119,6 +119,20 @@ TEST(Verdict, KernelsThatOnlyChangeElements) {
   EXPECT_THAT(Ids(advice), testing::ElementsAre("LA-008"));
 }
 
+// The device and the host are equally fast: without kernels, the host alone takes as long.
+TEST(Verdict, FusionAlsoRemovesCallsOfTheHost) {
+  const Loop even = {std::vector<const char*>(20, kAdd), 500, 495};
+  const results::Advice advice = Advise(Make(even));
+  int64_t bound = 0;
+  for (const results::WhatIf& what_if : advice.verdict().what_ifs())
+    if (what_if.subject() == results::WHAT_IF_COMPUTE) bound = what_if.saved_ns();
+  const results::Finding& fusion = Find(advice, "LA-008");
+  EXPECT_GT(fusion.recoverable_per_step_ns(), bound);
+  EXPECT_THAT(fusion.caveat(), testing::HasSubstr("fusion also removes calls of the host"));
+  const Loop late = {std::vector<const char*>(20, kAdd), 490, 20};
+  EXPECT_EQ(Find(Advise(Make(late)), "LA-008").caveat(), "") << "the host does not limit the gain";
+}
+
 TEST(Verdict, CollectivesOnTheStreamThatComputes) {
   const Loop loop = {{kFp16Product, kReduce, kReduce, kFp16Product, kReduce}, 1990, 20};
   const results::Advice advice = Advise(Make(loop));

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a page does with a recording of too many rows: refuse, or leave tables out and say so.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+#include "proto/results/overview.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using proto::ChunkKind;
+
+Trace WithRows(std::initializer_list<std::pair<ChunkKind, uint64_t>> rows) {
+  Trace trace;
+  trace.tables = TableSet::All();
+  Process& process = trace.processes.emplace_back();
+  process.pid = 7;
+  for (const auto& [kind, count] : rows) {
+    KindTotals& totals = process.kinds.emplace_back();
+    totals.kind = static_cast<uint16_t>(kind);
+    totals.rows = count;
+  }
+  return trace;
+}
+
+constexpr uint64_t kMillion = 1'000'000;
+
+TEST(PageLimits, OverviewKeepsWhatIsFewAndLeavesTheLargestOut) {
+  EXPECT_TRUE(TableSet().Contains(
+      TooLargeTables("overview", WithRows({{ChunkKind::kOp, 20 * kMillion}}), {})));
+  const Trace many = WithRows({{ChunkKind::kOp, 60 * kMillion}, {ChunkKind::kWait, 5 * kMillion}});
+  const TableSet left_out = TooLargeTables("overview", many, {});
+  EXPECT_TRUE(left_out.Has(ChunkKind::kOp));
+  EXPECT_FALSE(left_out.Has(ChunkKind::kWait));
+  EXPECT_EQ("", TooManyRows("overview", many, {}));
+  PassOptions options;
+  options.left_out = left_out;
+  EXPECT_FALSE(TablesOf("overview", options).Has(ChunkKind::kOp));
+  EXPECT_TRUE(TablesOf("overview", options).Has(ChunkKind::kWait));
+}
+
+TEST(PageLimits, SummedWorkIsNotLeftOut) {
+  const Trace work =
+      WithRows({{ChunkKind::kKernel, 90 * kMillion}, {ChunkKind::kApi, 90 * kMillion}});
+  EXPECT_TRUE(TableSet().Contains(TooLargeTables("overview", work, {})));
+  EXPECT_TRUE(TableSet().Contains(TooLargeTables("kernels", work, {})));
+  // Without sums the calls are rows.
+  const Trace calls =
+      WithRows({{ChunkKind::kKernel, 9 * kMillion}, {ChunkKind::kApi, 90 * kMillion}});
+  EXPECT_TRUE(TooLargeTables("overview", calls, {}).Has(ChunkKind::kApi));
+}
+
+TEST(PageLimits, OtherPassesAreRefused) {
+  const Trace many = WithRows({{ChunkKind::kOp, 60 * kMillion}});
+  EXPECT_TRUE(TableSet().Contains(TooLargeTables("ops", many, {})));
+  EXPECT_NE(std::string::npos, TooManyRows("ops", many, {}).find("gpuprof stats ops"));
+  EXPECT_EQ("", TooManyRows("files", many, {}));
+}
+
+TEST(PageLimits, TheResultSaysWhatIsNotInTheFigures) {
+  const Trace many = WithRows({{ChunkKind::kOp, 60 * kMillion}});
+  PassOptions options;
+  options.left_out = TooLargeTables("overview", many, options);
+  std::unique_ptr<google::protobuf::Message> result;
+  ASSERT_FALSE(analysis::Run("overview", many, options, &result));
+  const auto& notes = static_cast<const results::Overview&>(*result).meta().notes();
+  ASSERT_LE(1, notes.size());
+  EXPECT_EQ(
+      "60,000,000 rows of these tables are not in the figures, as they are too many for a page: "
+      "op. This command reads all of them: gpuprof stats overview",
+      notes[0]);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis
