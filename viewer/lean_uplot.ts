@@ -2,15 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Leaves out of uPlot what no chart of the page uses: axes and legends of time, logarithmic scales,
-// legends, points and lines that are not stepped. uPlot is one module whose parts all refer to each
+// legends, selections, points and lines that are not stepped. uPlot is one module whose parts all refer to each
 // other, so a bundler keeps all of it. Only the build uses this file.
 
 import type { Plugin } from "vite";
 
-/** Functions that uPlot calls for each chart, whose results charts of the page do not use. */
+/**
+ * Functions that uPlot calls for each chart, whose results charts of the page do not use. No chart
+ * has a selection: buttons of the mouse are for the page.
+ */
 const UNHEARD = [
+  "dblClick",
   "fmtDate",
   "linear",
+  "mouseDown",
+  "mouseUp",
   "points",
   "timeAxisSplits",
   "timeAxisStamps",

@@ -80,7 +80,7 @@ export class HttpFile implements TraceFile {
   }
 
   async #part(whole: Promise<Uint8Array>, offset: number, length: number): Promise<Uint8Array> {
-    return (await whole).subarray(offset, offset + length);
+    return (await whole).slice(offset, offset + length);
   }
 
   async #piece(offset: number, length: number): Promise<Uint8Array> {

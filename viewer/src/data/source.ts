@@ -9,7 +9,10 @@
 export interface TraceFile {
   readonly name: string;
   readonly size: number;
-  /** Reads a part. Rejects if the part is not within the file. Bytes that are left out are 0. */
+  /**
+   * Reads a part. Rejects if the part is not within the file. Bytes that are left out are 0. Nobody
+   * else has the bytes: the caller may give them away.
+   */
   read(offset: number, length: number): Promise<Uint8Array>;
   /** What is not left out, by the offset. Absent: all is there. */
   readonly parts?: readonly Part[];

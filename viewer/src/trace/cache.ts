@@ -36,6 +36,12 @@ export class Cache {
     return entry.value;
   }
 
+  /** Forgets a value: what was made of it is kept. */
+  drop(key: object): void {
+    this.total -= this.entries.get(key)?.bytes ?? 0;
+    this.entries.delete(key);
+  }
+
   private trim(newest: object): void {
     for (const [key, entry] of this.entries) {
       if (this.total <= this.limit) return;

@@ -70,11 +70,8 @@ export function openAt(
       send({ type: "refused", id, why: reasonOf(error) });
     }
   };
-  const read = async (file: number, offset: number, length: number) => {
-    const bytes = await source.files[file]?.read(offset, length);
-    // A copy: the bytes may be a part of much more, and the source may need them again.
-    return bytes === undefined ? undefined : new Uint8Array(bytes);
-  };
+  const read = async (file: number, offset: number, length: number) =>
+    source.files[file]?.read(offset, length);
   const call = (method: Method, args: unknown[]) =>
     pending.ask((id) => send({ type: "call", id, method, args }));
   return new Promise((resolve, reject) => {

@@ -39,7 +39,7 @@ import { type BundleFacts, readBundle } from "./tables";
 import { isSelected, type Process, TrackBuilder, type TrackEntry } from "./tracks";
 
 /** Decoded rows in memory. */
-const CACHE_BYTES = 96 << 20;
+const CACHE_BYTES = 56 << 20;
 /** Up to so many rows the depth of all tracks is found at once. */
 const EAGER_ROWS = 3_000_000;
 const MOST_BUNDLE = 1 << 20;

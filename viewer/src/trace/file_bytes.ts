@@ -7,6 +7,11 @@ import type { TraceFile } from "../data/source";
 
 const WINDOW = 256 << 10;
 
+/** Gives memory back at once: many megabytes would wait for the collector. Old browsers wait. */
+export function release({ buffer }: Uint8Array): void {
+  (buffer as { transfer?(bytes: number): unknown }).transfer?.(0);
+}
+
 export class FileBytes {
   private window: Uint8Array = new Uint8Array(0);
   private begin = 0;

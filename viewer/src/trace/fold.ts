@@ -128,10 +128,11 @@ export class Folder {
     name: number,
     row: number,
     count: number,
-    busy: number,
     timeOf: (cls: number) => number,
     lastCls: number,
   ): void {
+    let busy = 0;
+    for (let i = 0; i < CLASS_COUNT; i++) busy += timeOf(i);
     this.open(lane, first);
     this.put(lane, first, last, name, row, count, busy);
     const column = 2 ** this.zoom.columnBits;

@@ -28,6 +28,10 @@ export class Floats {
   set(i: number, value: number): void {
     this.data[i] = value;
   }
+  /** Gives back the room for more values. */
+  trim(): void {
+    if (this.data.length > this.length) this.data = this.data.slice(0, this.length);
+  }
   taken(): Float64Array {
     return this.data.slice(0, this.length);
   }
@@ -60,6 +64,10 @@ export class Words {
   }
   set(i: number, value: number): void {
     this.data[i] = value;
+  }
+  /** Gives back the room for more values. */
+  trim(): void {
+    if (this.data.length > this.length) this.data = this.data.slice(0, this.length);
   }
   taken(): Uint32Array {
     return this.data.slice(0, this.length);

@@ -5,6 +5,7 @@
 // tenth of the time. The bytes are those of analysis/export/outlines.cc. The server knows no names
 // and no classes, so the request says which class a key has.
 
+import { release } from "./file_bytes";
 import { Floats, Words } from "./growing";
 import type { Open } from "./lanes";
 import { Columns, Pyramid } from "./pyramid";
@@ -140,29 +141,32 @@ function readStretches(arrays: Arrays, names: Uint32Array): OutlineStretch[] {
 }
 
 function readColumns(arrays: Arrays, names: Uint32Array): Columns {
-  const [place, first, last] = [arrays.doubles(), arrays.doubles(), arrays.doubles()];
-  const busy = arrays.doubles();
+  const [, first, last] = [arrays.doubles(), arrays.doubles(), arrays.doubles()];
+  // The time of all classes is the sum of the times that follow.
+  arrays.doubles();
   const [count, name, row] = [arrays.words(), arrays.words(), arrays.words()];
   const lastCls = arrays.words();
   const [classes, cls, time] = [arrays.words(), arrays.words(), arrays.doubles()];
+  // Copies: the answer has much that is not needed, and goes as a whole.
   const columns = new Columns(
-    Floats.of(place),
-    Floats.of(first),
-    Floats.of(last),
-    Words.of(count),
-    Floats.of(busy),
+    Floats.of(first.slice()),
+    Floats.of(last.slice()),
+    Words.of(count.slice()),
     Words.of(name.map((each) => names[each] as number)),
-    Words.of(row),
-    Words.of(lastCls),
+    Words.of(row.slice()),
+    Words.of(lastCls.slice()),
   );
   let at = 0;
-  for (let i = 0; i < place.length; i++)
+  for (let i = 0; i < first.length; i++)
     for (const until = at + (classes[i] as number); at < until; at++)
-      columns.addClass(i, cls[at] as number, time[at] as number, place.length);
+      columns.addClass(i, cls[at] as number, time[at] as number, first.length);
   return columns;
 }
 
-/** Reads an outline. Throws a RangeError if it is not one of this page's version. */
+/**
+ * Reads an outline, and gives its bytes back. Throws a RangeError if it is not one of this page's
+ * version.
+ */
 export function readOutline(
   bytes: Uint8Array,
   tables: readonly OutlineTable[],
@@ -183,5 +187,6 @@ export function readOutline(
   for (let lane = 0; lane < (lanes ?? 0); lane++) columns.push(readColumns(arrays, names));
   const pyramid = new Pyramid(bits ?? 0, classOf, columns);
   for (const span of readOpen(arrays, names)) pyramid.addLong(span);
+  release(bytes);
   return { rows: rows ?? 0, depth: depth ?? 1, oneIn: oneIn ?? 1, stretches, pyramid };
 }

@@ -10,7 +10,7 @@ import { ClockMap, cuptiPoints, type Point } from "./clock";
 import { BLOCK_FRONT, type Block, type FileHeader, readBlockFront, scanFile } from "./container";
 import { scalarOf } from "./exact";
 import { TraceFault } from "./fault";
-import { FileBytes } from "./file_bytes";
+import { FileBytes, release } from "./file_bytes";
 import { entryOf, kindOf, type TableName, tableOf } from "./layout";
 import { Tables } from "./tables";
 import { decompressFrame } from "./zstd";
@@ -127,7 +127,9 @@ export class ProcessFile {
       throw new TraceFault("block cut while it was read", block.offset);
     if (this.isByIndex) checkIndexed(bytes, block, from);
     try {
-      return decompressFrame(bytes.subarray(BLOCK_FRONT), block.raw);
+      const message = decompressFrame(bytes.subarray(BLOCK_FRONT), block.raw);
+      release(bytes);
+      return message;
     } catch (error) {
       throw error instanceof TraceFault ? new TraceFault(error.what, block.offset) : error;
     }

@@ -9,14 +9,12 @@ import type { Folder, Zoom } from "./fold";
 import { Floats, Words } from "./growing";
 import { MOST_LANES, type Open, type Ordered } from "./lanes";
 
-/** Columns of one lane, by time. */
+/** Columns of one lane, by time. There are hundreds of thousands, so nothing is kept twice. */
 export class Columns {
   constructor(
-    readonly place = new Floats(),
     readonly first = new Floats(),
     readonly last = new Floats(),
     readonly count = new Words(),
-    readonly busy = new Floats(),
     readonly name = new Words(),
     readonly row = new Words(),
     /** Class of the span that ends last: it may reach into the next column. */
@@ -25,40 +23,53 @@ export class Columns {
   /** Busy time by class, of the classes that are there. */
   readonly byClass: (Float64Array | undefined)[] = [];
 
-  /** Returns the column at a place, made if it is new. Places come in order. */
-  open(place: number, first: number, name: number, row: number): number {
-    const last = this.place.length - 1;
-    if (last >= 0 && this.place.at(last) === place) return last;
-    this.place.push(place);
+  get length(): number {
+    return this.first.length;
+  }
+
+  /** Returns the column in which a span begins, made if it is new. Spans come in order. */
+  open(width: number, first: number, name: number, row: number): number {
+    const last = this.length - 1;
+    const isOpen =
+      last >= 0 && Math.floor(this.first.at(last) / width) === Math.floor(first / width);
+    if (isOpen) return last;
     this.first.push(first);
     this.last.push(first);
     this.count.push(0);
-    this.busy.push(0);
     this.name.push(name);
     this.row.push(row);
     this.lastCls.push(0);
     return last + 1;
   }
 
-  add(i: number, end: number, count: number, busy: number, cls: number): void {
+  add(i: number, end: number, count: number, cls: number): void {
     if (end > this.last.at(i)) {
       this.last.set(i, end);
       this.lastCls.set(i, cls);
     }
     this.count.set(i, this.count.at(i) + count);
-    this.busy.set(i, this.busy.at(i) + busy);
   }
   /** `room`: how many columns there will be, if that is known. */
   addClass(i: number, cls: number, busy: number, room = 0): void {
     if (busy === 0) return;
     let sums = this.byClass[cls];
     if (sums === undefined || i >= sums.length) {
-      const grown = new Float64Array(Math.max(64, room, 2 * (i + 1)));
+      const grown = new Float64Array(i < room ? room : Math.max(64, 2 * (i + 1)));
       if (sums !== undefined) grown.set(sums);
       sums = grown;
       this.byClass[cls] = grown;
     }
     sums[i] = (sums[i] as number) + busy;
+  }
+
+  /** Gives back the room for more columns. */
+  trim(): void {
+    for (const list of [this.first, this.last, this.count, this.name, this.row, this.lastCls])
+      list.trim();
+    this.byClass.forEach((sums, cls) => {
+      if (sums !== undefined && sums.length > this.length)
+        this.byClass[cls] = sums.slice(0, this.length);
+    });
   }
 }
 
@@ -103,11 +114,16 @@ export class Pyramid {
       }
       base[lane] ??= new Columns();
       const columns = base[lane] as Columns;
-      const at = columns.open(Math.floor(start / width), start, name, row);
+      const at = columns.open(width, start, name, row);
       const cls = this.classOf[name] ?? 0;
-      columns.add(at, end, 1, duration, cls);
+      columns.add(at, end, 1, cls);
       columns.addClass(at, cls, duration);
     }
+  }
+
+  /** Gives back the room for more spans. */
+  trim(): void {
+    for (const columns of this.levels[0] ?? []) columns?.trim();
   }
 
   /** Adds a span that is longer than the finest columns. Spans come by their start. */
@@ -138,8 +154,8 @@ export class Pyramid {
       const from = finer[lane];
       if (from === undefined) return;
       let i = next[lane] as number;
-      for (; i < from.place.length && from.first.at(i) < before; i++)
-        this.copyColumn(made, lane, from, i);
+      for (; i < from.length && from.first.at(i) < before; i++)
+        this.copyColumn(made, width, lane, from, i);
       next[lane] = i;
     };
     for (let i = 0; long !== undefined && i < long.start.length; i++) {
@@ -149,23 +165,23 @@ export class Pyramid {
       merge(lane, start);
       made[lane] ??= new Columns();
       const to = made[lane] as Columns;
-      const at = to.open(Math.floor(start / width), start, name, long.row.at(i));
+      const at = to.open(width, start, name, long.row.at(i));
       const duration = long.end.at(i) - start;
       const cls = this.classOf[name] ?? 0;
-      to.add(at, long.end.at(i), 1, duration, cls);
+      to.add(at, long.end.at(i), 1, cls);
       to.addClass(at, cls, duration);
     }
     for (let lane = 0; lane < finer.length; lane++) merge(lane, Number.POSITIVE_INFINITY);
+    for (const columns of made) columns?.trim();
     this.levels[number] = made;
     return made;
   }
 
-  private copyColumn(made: Level, lane: number, from: Columns, i: number): void {
+  private copyColumn(made: Level, width: number, lane: number, from: Columns, i: number): void {
     made[lane] ??= new Columns();
     const to = made[lane] as Columns;
-    const place = Math.floor(from.place.at(i) / 2);
-    const at = to.open(place, from.first.at(i), from.name.at(i), from.row.at(i));
-    to.add(at, from.last.at(i), from.count.at(i), from.busy.at(i), from.lastCls.at(i));
+    const at = to.open(width, from.first.at(i), from.name.at(i), from.row.at(i));
+    to.add(at, from.last.at(i), from.count.at(i), from.lastCls.at(i));
     from.byClass.forEach((sums, cls) => {
       to.addClass(at, cls, sums?.[i] ?? 0);
     });
@@ -176,7 +192,7 @@ export class Pyramid {
     const items: { start: number; put: () => void }[] = [];
     this.level(zoom.columnBits).forEach((columns, lane) => {
       if (columns === undefined) return;
-      for (let i = columns.first.lowerBound(from); i < columns.place.length; i++) {
+      for (let i = columns.first.lowerBound(from); i < columns.length; i++) {
         const first = columns.first.at(i);
         if (first >= to) break;
         items.push({ start: first, put: () => putColumn(folder, lane, columns, i) });
@@ -199,7 +215,7 @@ export class Pyramid {
 }
 
 function putColumn(folder: Folder, lane: number, columns: Columns, i: number): void {
-  const { first, last, name, row, count, busy, byClass, lastCls } = columns;
+  const { first, last, name, row, count, byClass, lastCls } = columns;
   folder.gathered(
     lane,
     first.at(i),
@@ -207,7 +223,6 @@ function putColumn(folder: Folder, lane: number, columns: Columns, i: number): v
     name.at(i),
     row.at(i),
     count.at(i),
-    busy.at(i),
     (cls) => byClass[cls]?.[i] ?? 0,
     lastCls.at(i),
   );

@@ -10,6 +10,7 @@ import { delta32, fillSpans, plain32, Unsafe } from "./columns";
 import type { Block } from "./container";
 import { decodeExact } from "./exact";
 import { faultless, TraceFault } from "./fault";
+import { release } from "./file_bytes";
 import { columnOf, kindOf, type Table, tableOf } from "./layout";
 import type { ProcessFile } from "./process_file";
 
@@ -118,6 +119,7 @@ export async function loadRows(
       key[i] = nameOf(key[i] as number);
     }
     if (block.kind === RANGE) dropNames(chunk, table, start);
+    release(chunk.bytes);
     return { count: chunk.count, start, end, name: key, oneIn: chunk.oneIn };
   });
 }

@@ -142,6 +142,7 @@ export class SpanTrack {
       stretch.busy = coveredIn(stretch.open, spans, stretch.from, stretch.to);
       pyramid?.add(spans);
     }
+    pyramid?.trim();
     this.depth = Math.max(lanes.most, 1);
     this.pyramid = pyramid;
     this.isReady = true;
@@ -186,6 +187,7 @@ export class SpanTrack {
       const lanes = new Lanes();
       lanes.assign(gather([{ rows, firstRow: piece.firstRow }], -Infinity, Infinity));
       this.depth = Math.max(this.depth, lanes.most);
+      if (this.rows > this.grain.longRows) this.cache.drop(piece);
     }
   }
 
@@ -212,6 +214,8 @@ export class SpanTrack {
         parts.push({ rows: await this.loadPiece(piece), firstRow: piece.firstRow });
       const spans = gather(parts, stretch.from, stretch.to);
       (lanes ?? Lanes.from(stretch.open)).assign(spans);
+      for (const piece of stretch.pieces)
+        if (piece.first >= stretch.from && piece.last < stretch.to) this.cache.drop(piece);
       return spans;
     };
     return this.cache.get(stretch, make, bytesOf);

@@ -14,7 +14,7 @@ export function memoryFile(name: string, bytes: Uint8Array): TraceFile {
     size: bytes.length,
     async read(offset, length) {
       if (offset < 0 || offset + length > bytes.length) throw new RangeError("outside of the file");
-      return bytes.subarray(offset, offset + length);
+      return new Uint8Array(bytes.subarray(offset, offset + length));
     },
   };
 }
