@@ -8,7 +8,7 @@
 import { effect, signal } from "@preact/signals";
 import { duration } from "../base/format";
 import type { Manifest } from "../data/source";
-import { type Range, replaceParams, route } from "./state";
+import { deviceWord, type Range, replaceParams, route } from "./state";
 
 export interface Scope {
   /** Null: the whole run. */
@@ -59,7 +59,7 @@ export function narrowTo(change: Partial<Scope>): void {
 export function scopeWords({ range, pid, device }: Scope): string {
   const words: string[] = [];
   if (pid !== null) words.push(`process ${pid}`);
-  if (device !== null) words.push(`GPU ${device}`);
+  if (device !== null) words.push(`${deviceWord.value} ${device}`);
   if (range !== null) words.push(`a range of ${duration(range.end_ns - range.start_ns)}`);
   return words.length === 0 ? "the whole run" : words.join(", ");
 }

@@ -7,6 +7,7 @@
 import { duration } from "../base/format";
 import type { Source } from "../data/source";
 import { isWhole, narrowTo, parsePart, partOf, scope, scopeWords, WHOLE } from "./scope";
+import { deviceWord } from "./state";
 import { useResult } from "./use_result";
 
 /** Processes and devices are told by pages of their own: this many fit a list. */
@@ -40,11 +41,13 @@ function Choices({ source }: { source: Source }) {
   const numbers = (overlap.state === "ready" ? overlap.value.devices : []).map(
     (each) => each.device,
   );
-  const devices = [...new Set(numbers)].map((each): Choice => [`device=${each}`, `GPU ${each}`]);
+  const devices = [...new Set(numbers)].map(
+    (each): Choice => [`device=${each}`, `${deviceWord.value} ${each}`],
+  );
   const groups = [
     ["Steps", steps],
     ["Processes", processes.length > 1 ? processes : []],
-    ["GPUs", devices.length > 1 ? devices : []],
+    [`${deviceWord.value}s`, devices.length > 1 ? devices : []],
   ] as const;
   if (groups.every(([, choices]) => choices.length === 0)) return null;
   return (

@@ -8,6 +8,7 @@ import { count, percent } from "../base/format";
 import { whyLossesUnknown } from "../data/losses";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
+import { named } from "../pages/overview_words";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Broken, Remark } from "../parts/states";
@@ -15,7 +16,17 @@ import { Narrowed, OfWhat } from "./narrowed";
 import { type Page, pagesOf } from "./pages";
 import { isWhole, partOf, scope, scopeOfResults, WHOLE } from "./scope";
 import { ScopeBar } from "./scope_bar";
-import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
+import {
+  deviceWord,
+  gonePage,
+  hashOf,
+  inItsWords,
+  route,
+  setTheme,
+  type Theme,
+  theme,
+  visits,
+} from "./state";
 import { PagePart, useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
@@ -187,7 +198,7 @@ function Rail(props: { pages: readonly Page[]; current: string }) {
           if (pages.length === 0) return null;
           return (
             <div key={group}>
-              {group !== "" && <div class="group">{group}</div>}
+              {group !== "" && <div class="group">{inItsWords(group)}</div>}
               <ul>
                 {pages.map((page) => (
                   <li key={page.id}>
@@ -215,7 +226,7 @@ function RailLink({ page, isCurrent }: { page: Page; isCurrent: boolean }) {
       class={badge === null ? "none" : undefined}
       aria-current={isCurrent ? "page" : undefined}
     >
-      {page.short ?? page.title}
+      {inItsWords(page.short ?? page.title)}
       {badge !== "" && <span>{badge ?? "not recorded"}</span>}
     </a>
   );
@@ -232,6 +243,9 @@ export function lossWords(overview: Overview): { words: string; look: "good" | "
 
 function Losses() {
   const overview = useResult("overview");
+  useEffect(() => {
+    if (overview.state === "ready") deviceWord.value = named("GPU", overview.value);
+  }, [overview]);
   if (overview.state !== "ready") return <div class="losses" />;
   const { words, look } = lossWords(overview.value);
   const rows = overview.value.meta.inputs.reduce((sum, input) => sum + input.count, 0);

@@ -115,6 +115,14 @@ export function followBrowser(): void {
   });
 }
 
+/** What the devices of the recording are called. */
+export const deviceWord = signal("GPU");
+
+/** Returns a word or sentence of the page, which calls devices GPUs, in the words of the recording. */
+export function inItsWords(text: string): string {
+  return text.replace(/\bGPU/g, deviceWord.value);
+}
+
 export const source = signal<Source | null>(null);
 
 /** The page whose results were asked for when the recording was not there any more; "": none. */

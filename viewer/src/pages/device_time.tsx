@@ -3,6 +3,7 @@
 
 // Where the time of a device went, as one bar and a table that sum up to the window.
 
+import { deviceWord } from "../app/state";
 import { duration, percent, plural } from "../base/format";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { DeviceSeries } from "../data/results";
@@ -25,7 +26,7 @@ export function DeviceTime({ series }: { series: DeviceSeries }) {
   return (
     <section class="section">
       <h2>
-        Where the time of GPU {series.device} went
+        Where the time of {deviceWord} {series.device} went
         <small>
           {duration(series.total_ns)}
           {steps}, {WINDOWS[series.window] ?? series.window}; busy {percent(series.busy_ratio)}

@@ -4,7 +4,7 @@
 // Why each GPU had no work, and what the host did meanwhile.
 
 import { useMemo, useState } from "preact/hooks";
-import { timelineHash } from "../app/state";
+import { deviceWord, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, percent, plural } from "../base/format";
 import { kernelName, opName } from "../base/names";
@@ -81,7 +81,7 @@ function Ready({ result }: { result: IdleResult }) {
           key={`${device.pid} ${device.device} ${device.name}`}
         >
           <h2>
-            Idle time of GPU {device.device}
+            Idle time of {deviceWord} {device.device}
             <small>
               {duration(device.idle_ns)} of {duration(device.window_ns)} in{" "}
               {plural(device.gap_count, "gap", "gaps")}; busy {percent(device.busy_ratio)}

@@ -9,7 +9,7 @@ import { WithTrace } from "../app/narrowed";
 import { useAnswer } from "../app/open_trace";
 import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
-import { timelineHash } from "../app/state";
+import { deviceWord, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, percent, plural } from "../base/format";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
@@ -74,7 +74,7 @@ function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[
     <div class="page">
       {devices.map(({ device, process, window_ns, idle_ns, gap_count }) => (
         <h2 key={`${process} ${device}`}>
-          Idle time of GPU {device}
+          Idle time of {deviceWord} {device}
           <small>
             {duration(idle_ns)} of {duration(window_ns)} in {plural(gap_count, "gap", "gaps")}; busy{" "}
             {percent(1 - idle_ns / window_ns)}; process {trace.info.processes[process]?.pid}

@@ -4,7 +4,7 @@
 // How far computing, collectives and copies ran at the same time on each GPU.
 
 import { useMemo } from "preact/hooks";
-import { hashOf } from "../app/state";
+import { deviceWord, hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, fixed, percent, plural } from "../base/format";
 import type { Look } from "../base/vocabulary";
@@ -192,7 +192,7 @@ function Heading({ device }: { device: DeviceOverlap }) {
   const { window_ns, busy_ns } = device;
   return (
     <h2>
-      GPU {device.device}
+      {deviceWord} {device.device}
       <small>
         process {device.pid}; busy {duration(busy_ns)},{" "}
         {percent(window_ns === 0 ? null : busy_ns / window_ns)} of its window

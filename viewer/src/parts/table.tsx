@@ -6,6 +6,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { inItsWords } from "../app/state";
 import { count, NOT_MEASURED, plural } from "../base/format";
 import { type Column, isNothing } from "./columns";
 import { TableBar } from "./table_bar";
@@ -252,7 +253,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
       aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : undefined}
     >
       <button type="button" onClick={props.onSort}>
-        {column.header}
+        {inItsWords(column.header)}
       </button>
     </th>
   );
