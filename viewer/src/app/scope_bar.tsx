@@ -7,7 +7,7 @@
 import { duration } from "../base/format";
 import type { Source } from "../data/source";
 import { isWhole, narrowTo, parsePart, partOf, scope, scopeWords, WHOLE } from "./scope";
-import { deviceWord } from "./state";
+import { deviceWord, route, timelineHash } from "./state";
 import { useResult } from "./use_result";
 
 /** Processes and devices are told by pages of their own: this many fit a list. */
@@ -63,6 +63,8 @@ function Choices({ source }: { source: Source }) {
           ...(device !== null && { device }),
         });
         currentTarget.value = "";
+        if (range !== null && route.value.page === "timeline")
+          location.hash = timelineHash(range.start_ns, range.end_ns);
       }}
     >
       <option value="">Narrow</option>

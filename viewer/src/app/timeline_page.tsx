@@ -6,8 +6,9 @@
 import type { Source } from "../data/source";
 import { Timeline } from "../pages/timeline";
 import { Broken, Loading } from "../parts/states";
-import { useTrace } from "./open_trace";
-import { narrowTo } from "./scope";
+import { selectionOf, useTrace } from "./open_trace";
+import { narrowTo, partOf, scope } from "./scope";
+import { timelineHash } from "./state";
 
 export function TimelinePage({ source }: { readonly source: Source }) {
   return source.files.length === 0 ? <NoEvents /> : <Events source={source} />;
@@ -20,7 +21,12 @@ function Events({ source }: { readonly source: Source }) {
     const narrow = ({ start, end }: { start: number; end: number }) => {
       narrowTo({ range: { start_ns: start, end_ns: end } });
     };
-    return <Timeline trace={now.trace} onNarrow={narrow} />;
+    const { range, ...chosen } = scope.value;
+    const { start_ns: _, end_ns: __, ...only } = selectionOf(now.trace);
+    const first = range === null ? {} : { first: timelineHash(range.start_ns, range.end_ns) };
+    // Other tracks are another timeline.
+    const key = partOf({ ...chosen, range: null });
+    return <Timeline key={key} trace={now.trace} only={only} {...first} onNarrow={narrow} />;
   }
   return (
     <div class="page">

@@ -12,8 +12,13 @@ import { bytes, position } from "../base/format";
 import { Figures } from "../parts/figures";
 import { MemoryChart } from "../parts/memory_chart";
 import { Loading } from "../parts/states";
-import type { CounterAnswer, Selection, Trace, TrackInfo } from "../trace/api";
-import { isSelected } from "../trace/tracks";
+import {
+  type CounterAnswer,
+  isSelected,
+  type Selection,
+  type Trace,
+  type TrackInfo,
+} from "../trace/api";
 
 /** Points of a chart. */
 const POINTS = 1500;

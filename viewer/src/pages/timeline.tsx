@@ -9,15 +9,19 @@ import { TimelineCanvas } from "../timeline/canvas";
 import { HoverCard } from "../timeline/card";
 import { Drawer } from "../timeline/drawer";
 import { commandOf, HELP, isControls, isTyping } from "../timeline/keys";
-import { isOurs } from "../timeline/link";
+import { isLink, isOurs } from "../timeline/link";
 import { Model } from "../timeline/model";
 import "../timeline/timeline.css";
 import { count, duration } from "../timeline/units";
 import type { Window } from "../timeline/view";
-import type { LateFaults, Trace } from "../trace/api";
+import type { LateFaults, SelectedTracks, Trace } from "../trace/api";
 
 export interface TimelineProps {
   readonly trace: Trace;
+  /** The tracks that are shown. Absent: all. */
+  readonly only?: SelectedTracks;
+  /** What is seen first, if neither a link nor the last visit says it. Absent: everything. */
+  readonly first?: string;
   /** Narrows all pages to a range. Absent: the drawer does not offer it. */
   readonly onNarrow?: (range: Window) => void;
   /** Called for each frame that was drawn. For figures. */
@@ -33,9 +37,9 @@ const MOST_TYPED = 1000;
 const lastSeen = new WeakMap<Trace, string>();
 
 /** Returns the address to begin with: a link, or what was seen before. */
-function firstAddress(trace: Trace): string {
+function firstAddress(trace: Trace, first: string | undefined): string {
   const { hash } = location;
-  return hash.includes("?") ? hash : (lastSeen.get(trace) ?? hash);
+  return isLink(hash) ? hash : (first ?? lastSeen.get(trace) ?? hash);
 }
 
 /** Keeps the address of the page in step with the model. */
@@ -85,8 +89,8 @@ function useKeys(model: Model, field: { readonly current: HTMLInputElement | nul
 }
 
 /** Shows the timeline of a trace. */
-export function Timeline({ trace, onNarrow, onFrame }: TimelineProps) {
-  const model = useMemo(() => new Model(trace, firstAddress(trace)), [trace]);
+export function Timeline({ trace, only, first, onNarrow, onFrame }: TimelineProps) {
+  const model = useMemo(() => new Model(trace, firstAddress(trace, first), only), [trace]);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => () => model.close(), [model]);
   useAddress(model);

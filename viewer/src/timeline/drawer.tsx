@@ -58,7 +58,7 @@ function useSums(model: Model, range: Window, kind: TrackKind | undefined): Sums
         const selection = { start_ns: question.range.start, end_ns: question.range.end };
         const answers = new Map<TrackKind, RangeAnswer>();
         for (const one of question.kinds) {
-          answers.set(one, await model.trace.range(one, selection));
+          answers.set(one, await model.trace.range(one, { ...selection, ...model.only }));
         }
         return { range: question.range, answers };
       },

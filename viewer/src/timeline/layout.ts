@@ -4,7 +4,14 @@
 // Which track stands where. Device first, then processes; a group folds to its header, a pinned
 // track stands above all and does not scroll. Heights are in CSS pixels.
 
-import type { ProcessInfo, TraceInfo, TrackInfo, TrackKind } from "../trace/api";
+import {
+  isSelected,
+  type ProcessInfo,
+  type SelectedTracks,
+  type TraceInfo,
+  type TrackInfo,
+  type TrackKind,
+} from "../trace/api";
 import { shown } from "./labels";
 import { count } from "./units";
 
@@ -147,14 +154,14 @@ function processTitle(process: ProcessInfo | undefined, index: number): string {
   return name === "" || process?.name === "" ? `process ${index}` : name;
 }
 
-/** Returns groups in the order of the page: all devices, then all processes. */
-export function groups(info: TraceInfo): Group[] {
+/** Returns groups in the order of the page: all devices, then all processes. `only`: their tracks. */
+export function groups(info: TraceInfo, only: SelectedTracks = {}): Group[] {
   const found = new Map<string, Group>();
   const threads = new Map<number, Map<string, number>>();
   const hosts = new Set(info.processes.map((process) => process.host));
   const several = new Set(info.tracks.filter((t) => t.device !== null).map((t) => t.process));
   for (const track of info.tracks) {
-    if (track.is_packed === true) continue;
+    if (track.is_packed === true || !isSelected(track, only)) continue;
     const key = groupOf(track);
     const process = info.processes[track.process];
     const pid = process === undefined ? "" : `pid ${process.pid}`;

@@ -34,6 +34,12 @@ export function isOurs(hash: string): boolean {
   return name === PAGE;
 }
 
+/** Says if an address leads to a place of the timeline. */
+export function isLink(hash: string): boolean {
+  const query = new URLSearchParams(hash.split("?")[1] ?? "");
+  return KEYS.some((key) => query.has(key));
+}
+
 function pair(text: string | null, whole: Window): Window | undefined {
   if (text === null) return undefined;
   const parts = text.split(",");

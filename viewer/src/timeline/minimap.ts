@@ -4,7 +4,15 @@
 // The minimap: what the device did in the whole trace, in columns of some pixels, and which part of
 // the trace is seen.
 
-import type { Spans, SpansAnswer, Trace, TrackInfo, TrackKind } from "../trace/api";
+import {
+  isSelected,
+  type SelectedTracks,
+  type Spans,
+  type SpansAnswer,
+  type Trace,
+  type TrackInfo,
+  type TrackKind,
+} from "../trace/api";
 import { GUTTER, MINIMAP } from "./layout";
 import type { Frame } from "./paint";
 import { barSlot, type Palette, SLOTS, slotOf } from "./palette";
@@ -96,9 +104,14 @@ function addTrack(
 const AGAIN_MS = 500;
 
 /** Asks the trace for a minimap of a width. */
-export async function askMini(trace: Trace, whole: Window, width: number): Promise<Mini> {
+export async function askMini(
+  trace: Trace,
+  whole: Window,
+  width: number,
+  only: SelectedTracks = {},
+): Promise<Mini> {
   const columns = Math.max(1, Math.floor((width - GUTTER) / COLUMN_PX));
-  const tracks = miniTracks(trace.info.tracks);
+  const tracks = miniTracks(trace.info.tracks.filter((track) => isSelected(track, only)));
   const kinds = new Map(tracks.map((track) => [track.id, track.kind]));
   if (tracks.length === 0) return sumUp({ spans: [], names: [] }, kinds, whole, columns);
   const ids = tracks.map((track) => track.id);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import type { Trace, TrackInfo } from "../trace/api";
+import type { SelectedTracks, Trace, TrackInfo } from "../trace/api";
 import { arrowsOf, follow } from "./arrows";
 import { commandOf } from "./keys";
 import { Latest } from "./latest";
@@ -320,9 +320,26 @@ describe("model", () => {
     model.close();
   });
 
+  it("shows the chosen tracks alone", () => {
+    const shown = (only: SelectedTracks) => {
+      const model = new Model(makeTrace({ events: 4000, processes: 2 }), "", only);
+      model.resize(1400, 700);
+      const tracks = model.layout.scrolled.flatMap(({ track }) => (track === null ? [] : [track]));
+      model.close();
+      return tracks;
+    };
+    const all = shown({});
+    expect(new Set(all.map((track) => track.process)).size).toBe(2);
+    const own = shown({ processes: [1] });
+    expect(own.length).toBe(all.filter((track) => track.process === 1).length);
+    expect(own.every((track) => track.process === 1)).toBe(true);
+    const device = own.find((track) => track.device !== null)?.device ?? -1;
+    expect(shown({ devices: [device + 100] }).every((track) => track.device === null)).toBe(true);
+  });
+
   it("undoes a zoom and a jump", () => {
     let now = 0;
-    const model = new Model(trace, "", () => now);
+    const model = new Model(trace, "", {}, () => now);
     model.resize(1400, 700);
     model.run("zoom_in");
     now += 50;

@@ -5,7 +5,7 @@
 // when to draw, and the page's parts listen to its signals.
 
 import { signal } from "@preact/signals";
-import type { EventDetail, EventRef, LateFaults, Trace } from "../trace/api";
+import type { EventDetail, EventRef, LateFaults, SelectedTracks, Trace } from "../trace/api";
 import { follow } from "./arrows";
 import { Match, MOST_HITS } from "./finding";
 import { type Hit, placeOf, type Sight, stripOf } from "./hits";
@@ -84,12 +84,14 @@ export class Model implements Sight {
   constructor(
     readonly trace: Trace,
     link = "",
+    /** The tracks that are shown. */
+    readonly only: SelectedTracks = {},
     private readonly now: () => number = () => performance.now(),
   ) {
     const { start_ns, end_ns, tracks } = trace.info;
     this.whole = { start: start_ns, end: Math.max(end_ns, start_ns + 1) };
     this.view = this.whole;
-    this.groups = groups(trace.info);
+    this.groups = groups(trace.info, only);
     // Many counters of a machine's GPU would push the program out of sight.
     for (const { key, tracks: own } of this.groups)
       if (own.length > MOST_OPEN_COUNTERS && own.every((track) => track.kind === "counter"))
@@ -144,7 +146,7 @@ export class Model implements Sight {
     if (this.unseen !== null) this.showRow(this.unseen);
     if (width > 0 && Math.abs(width - this.miniWidth) > 8) {
       this.miniWidth = width;
-      askMini(this.trace, this.whole, width).then(
+      askMini(this.trace, this.whole, width, this.only).then(
         (mini) => {
           this.mini = mini;
           this.dirty("all");

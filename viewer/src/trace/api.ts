@@ -149,14 +149,26 @@ export interface CounterAnswer {
   readonly unit: string;
 }
 
-/** A selection that narrows a question. Absent: all. */
-export interface Selection {
-  readonly start_ns: number;
-  readonly end_ns: number;
+/** The tracks that a question is about. Absent: all. */
+export interface SelectedTracks {
   readonly processes?: readonly number[];
   /** Numbers of devices, for tracks of devices: tracks of threads stay. */
   readonly devices?: readonly number[];
   readonly tracks?: readonly number[];
+}
+
+/** Returns whether a track is in a selection. */
+export function isSelected(info: TrackInfo, selection: SelectedTracks): boolean {
+  const { processes, devices, tracks } = selection;
+  if (tracks?.includes(info.id) === false || processes?.includes(info.process) === false)
+    return false;
+  return info.device === null || devices?.includes(info.device) !== false;
+}
+
+/** A selection that narrows a question. */
+export interface Selection extends SelectedTracks {
+  readonly start_ns: number;
+  readonly end_ns: number;
 }
 
 /** A row of a range table: what ran in the range, cut at its edges, exact. */

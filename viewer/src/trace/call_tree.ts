@@ -4,9 +4,9 @@
 // The calls of threads in a range as one tree: the time that each function ran itself, by what
 // called it. Calls are cut at the edges of the range, and a call ends with its caller at the latest.
 
-import type { CallTree, Selection } from "./api";
+import { type CallTree, isSelected, type Selection } from "./api";
 import { Floats, Words } from "./growing";
-import { isSelected, type TrackEntry } from "./tracks";
+import type { TrackEntry } from "./tracks";
 
 /** Functions of more callers are of no use to a person, and the tree must end. */
 const MOST_NODES = 1_000_000;

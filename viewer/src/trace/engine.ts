@@ -5,23 +5,24 @@
 // no workers.
 
 import type { Source } from "../data/source";
-import type {
-  CallTree,
-  CounterAnswer,
-  DeviceGaps,
-  EventDetail,
-  EventRef,
-  LateFaults,
-  ProcessInfo,
-  RangeAnswer,
-  RangeRow,
-  SearchAnswer,
-  Selection,
-  Spans,
-  SpansAnswer,
-  Trace,
-  TraceInfo,
-  TrackKind,
+import {
+  type CallTree,
+  type CounterAnswer,
+  type DeviceGaps,
+  type EventDetail,
+  type EventRef,
+  isSelected,
+  type LateFaults,
+  type ProcessInfo,
+  type RangeAnswer,
+  type RangeRow,
+  type SearchAnswer,
+  type Selection,
+  type Spans,
+  type SpansAnswer,
+  type Trace,
+  type TraceInfo,
+  type TrackKind,
 } from "./api";
 import { Cache } from "./cache";
 import { makeCallTree } from "./call_tree";
@@ -36,7 +37,7 @@ import { orderProcesses, placeAll } from "./process_order";
 import { GRAIN } from "./span_track";
 import { NameSums } from "./sums";
 import { type BundleFacts, readBundle } from "./tables";
-import { isSelected, type Process, TrackBuilder, type TrackEntry } from "./tracks";
+import { type Process, TrackBuilder, type TrackEntry } from "./tracks";
 
 /** Decoded rows in memory. */
 const CACHE_BYTES = 56 << 20;

@@ -4,9 +4,9 @@
 // When a device had no work in a range. A gap ends where the next work of any of its streams
 // begins. Time before the device's first work and behind its last is no gap.
 
-import type { DeviceGaps, Gap, Selection } from "./api";
+import { type DeviceGaps, type Gap, isSelected, type Selection } from "./api";
 import { Floats, Words } from "./growing";
-import { isSelected, type TrackEntry } from "./tracks";
+import type { TrackEntry } from "./tracks";
 
 /** Gaps that are told one by one: the longest. */
 const MOST_GAPS = 1000;

@@ -4,7 +4,7 @@
 // Which rows the timeline has: those of devices first, then those of threads. Only headers and
 // tables are read for it.
 
-import type { ProcessInfo, Selection, TrackInfo, TrackKind } from "./api";
+import type { ProcessInfo, TrackInfo, TrackKind } from "./api";
 import type { Cache } from "./cache";
 import type { Block } from "./container";
 import {
@@ -104,17 +104,6 @@ export interface Large {
   /** Returns the bytes of an outline; null: nobody makes outlines. */
   readonly outline: ((path: string) => Promise<Uint8Array>) | null;
   readonly grain: Grain;
-}
-
-/** Returns whether a track is in a selection. */
-export function isSelected(
-  info: TrackInfo,
-  selection: Omit<Selection, "start_ns" | "end_ns">,
-): boolean {
-  const { processes, devices, tracks } = selection;
-  if (tracks?.includes(info.id) === false || processes?.includes(info.process) === false)
-    return false;
-  return info.device === null || devices?.includes(info.device) !== false;
 }
 
 export class TrackBuilder {
