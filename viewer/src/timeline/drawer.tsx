@@ -6,7 +6,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { leftOutWords, plural } from "../base/format";
 import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
-import { CLASSES } from "../trace/api";
+import { CLASSES, isSelected } from "../trace/api";
 import { shown } from "./labels";
 import { Latest } from "./latest";
 import type { Model } from "./model";
@@ -43,8 +43,9 @@ export interface Sums {
 }
 
 /** Returns the kinds of tracks that there are, in the order of the tabs. */
-export function kindsOf(model: Pick<Model, "trace">): TrackKind[] {
-  const there = new Set(model.trace.info.tracks.filter((t) => t.rows > 0).map((t) => t.kind));
+export function kindsOf({ trace, only }: Pick<Model, "trace" | "only">): TrackKind[] {
+  const shown = trace.info.tracks.filter((track) => track.rows > 0 && isSelected(track, only));
+  const there = new Set(shown.map((track) => track.kind));
   return TABS.map(([kind]) => kind).filter((kind) => there.has(kind));
 }
 
