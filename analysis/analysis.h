@@ -295,6 +295,7 @@ struct ReportReport {
   uint64_t left_out_bytes = 0;  // of files, as they would be in the page
   uint64_t left_out_rows = 0;   // 0: no event is in the page, or all are
   uint64_t failed_count = 0;    // passes without a result
+  uint64_t left_out_parts = 0;  // processes, devices and steps whose results found no room
 };
 // Runs every pass and writes one HTML page with the results and the bundle's files, piecewise
 // through `sink`: `gpuprof report`. The trace must have been opened with all tables.

@@ -31,8 +31,8 @@ bool ReadNumber(std::string_view text, Number* number) {
   return read.ec == std::errc() && read.ptr == end;
 }
 
-// A name PASS or PASS:KEY, with @PART behind it if only a part counts. A part is FROM,TO, pid=PID
-// or device=NUMBER, or several of these with ; between them.
+// A name PASS or PASS:KEY, with @PART behind it if only a part counts. A part is FROM,TO, step=N,
+// pid=PID or device=NUMBER, or several of these with ; between them.
 struct Wanted {
   explicit Wanted(const std::string& name) {
     const size_t at = name.find('@');
@@ -52,8 +52,15 @@ struct Wanted {
     const size_t equals = piece.find('=');
     if (equals == std::string_view::npos) return !options.window && ReadRange(piece);
     const std::string_view value = piece.substr(equals + 1);
+    // Traces of other tools may have a process 0.
     if (piece.substr(0, equals) == "pid")
-      return options.pid == 0 && ReadNumber(value, &options.pid) && options.pid > 0;
+      return options.pid == 0 && ReadNumber(value, &options.pid) && options.pid >= 0;
+    if (piece.substr(0, equals) == "step") {
+      uint64_t step = 0;
+      if (options.steps || !ReadNumber(value, &step)) return false;
+      options.steps = {step, step};
+      return true;
+    }
     uint32_t device = 0;
     if (piece.substr(0, equals) != "device" || !options.devices.empty()) return false;
     if (!ReadNumber(value, &device)) return false;
@@ -126,9 +133,8 @@ std::string CheckResultName(const std::string& name) {
   if (pass == passes.end())
     return "There is no pass of this name; 'gpuprof help stats' lists them.";
   if (wanted.is_wrong) {
-    return "A part is FROM,TO in nanoseconds of the bundle's time, pid=PID or device=NUMBER, with "
-           "a "
-           "; between several.";
+    return "A part is FROM,TO in nanoseconds of the bundle's time, step=N, pid=PID or "
+           "device=NUMBER, with a ; between several.";
   }
   if (!wanted.has_key) return "";
   if (std::find(pass->keys.begin(), pass->keys.end(), wanted.options.by) != pass->keys.end())

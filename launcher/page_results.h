@@ -32,7 +32,7 @@ struct PageAnswer {
 
 // Returns what is wrong with the name of a result, in a sentence, or "". Names are PASS and
 // PASS:KEY. A part may stand behind them: @FROM,TO for what begins in a range of nanoseconds,
-// @pid=PID or @device=NUMBER. Several stand with ; between them.
+// @step=N, @pid=PID or @device=NUMBER. Several stand with ; between them.
 std::string CheckResultName(const std::string& name);
 
 // Computes a result of this name, which CheckResultName found right. Opens the input with the

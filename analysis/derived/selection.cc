@@ -6,6 +6,7 @@
 #include "analysis/derived/selection.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/derived/call_index.h"
 #include "analysis/model/table_columns.h"
@@ -116,6 +117,17 @@ void NarrowTrack(TimeWindow window, const CallIndex* calls, Track* track) {
   }
 }
 
+// Returns the end of the last work of devices. Without any: the smallest time.
+int64_t EndOfWork(const Process& process) {
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const Track& track : process.tracks) {
+    if (!track.is_stream) continue;
+    for (const TableExtent& extent : track.extents)
+      if (extent.rows != 0 && proto::IsSummedWork(extent.kind)) end = std::max(end, extent.last_ns);
+  }
+  return end;
+}
+
 void NarrowCaptures(TimeWindow window, Process* process) {
   std::vector<CaptureWindow> kept;
   for (CaptureWindow capture : process->captures) {
@@ -140,10 +152,12 @@ void Narrow(const Selection& selection, const Process& whole, Process* process) 
     for (const TableExtent& extent : track.extents) process->rows += extent.rows;
   }
   if (!selection.window) return;
-  process->first_ns = std::max(process->first_ns, selection.window->start_ns);
-  process->last_ns =
-      std::max(process->first_ns, std::min(process->last_ns, selection.window->end_ns));
-  NarrowCaptures(*selection.window, process);
+  TimeWindow window = *selection.window;
+  // Devices do later what was launched in the window.
+  if (selection.by_launch) window.end_ns = std::max(window.end_ns, EndOfWork(*process));
+  process->first_ns = std::max(process->first_ns, window.start_ns);
+  process->last_ns = std::max(process->first_ns, std::min(process->last_ns, window.end_ns));
+  NarrowCaptures(window, process);
 }
 
 }  // namespace

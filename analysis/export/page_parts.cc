@@ -60,9 +60,10 @@ void AddSteps(const std::vector<WantedStep>& steps, std::vector<PagePart>* parts
   for (const WantedStep& step : steps) {
     if (step.why.empty() || parts->size() == most) return;
     PagePart& part = parts->emplace_back();
-    part.name = std::to_string(step.window.start) + "," + std::to_string(step.window.end);
+    part.name = "step=" + std::to_string(step.number);
     part.words = step.Words();
-    part.options.window = {step.window.start, step.window.end};
+    part.window = step.window;
+    part.options.steps = {step.number, step.number};
   }
 }
 

@@ -16,10 +16,11 @@
 namespace gpuprof::analysis {
 
 struct PagePart {
-  // The name of the part in the page and in addresses of `gpuprof serve`: "pid=12", "device=0", or
-  // "FROM,TO" in nanoseconds.
+  // The name of the part in the page and in addresses of `gpuprof serve`: "pid=12", "device=0" or
+  // "step=3".
   std::string name;
   std::string words;    // for people, of a step: "12, a typical one"; else empty
+  Interval window;      // of a step: in which its events are
   PassOptions options;  // what `gpuprof stats` is asked for
 };
 

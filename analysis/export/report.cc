@@ -61,6 +61,7 @@ class Report {
     Put(options_.page.substr(place));
     report->bytes = bytes_;
     report->failed_count = results_.failed_count();
+    report->left_out_parts = results_.left_out_parts();
     return {};
   }
 

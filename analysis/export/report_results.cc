@@ -30,8 +30,12 @@ bool ReadsWork(std::string_view pass, const PassOptions& options) {
   return TablesOf(pass, options).Intersects(summed);
 }
 
-// Returns whether a page of the pass is of the whole recording, whatever is selected.
-bool IsOfWhole(std::string_view pass) { return pass == "health"; }
+// Returns whether a page of the pass is of the whole recording, whatever is selected. A verdict
+// compares steps, so a single step has none.
+bool IsOfWhole(std::string_view pass, const PassOptions& options) {
+  if (pass == "health") return true;
+  return options.steps && (pass == "overview" || pass == "steps" || pass == "advise");
+}
 
 std::string Element(const std::string& attribute, const std::string& name,
                     const std::string& frame) {
@@ -47,7 +51,7 @@ std::string ResultsOfPart(const Trace& trace, const PagePart& wanted) {
   if (SelectRows("", trace, wanted.options, &part, &words)) return "";
   const Trace& rows = part != nullptr ? *part : trace;
   for (const PageResult& each : PageResults()) {
-    if (IsOfWhole(each.pass)) continue;
+    if (IsOfWhole(each.pass, wanted.options)) continue;
     PassOptions options = wanted.options;
     options.by = each.by;
     std::unique_ptr<google::protobuf::Message> result;
@@ -101,10 +105,17 @@ void ReportResults::AddPart(const PagePart& part, uint64_t end) {
   const std::string frame = codec::CompressText(ResultsOfPart(trace_, part));
   if (frame.empty()) return;
   const std::string element = Element("data-part", part.name, frame);
-  if (elements_.size() + element.size() > end) return;
+  if (elements_.size() + element.size() > end) {
+    ++left_out_parts_;
+    return;
+  }
   elements_ += element;
   nlohmann::json entry = {{"name", part.name}};
-  if (!part.words.empty()) entry["step"] = part.words;
+  if (!part.words.empty()) {
+    entry["step"] = part.words;
+    entry["start_ns"] = part.window.start;
+    entry["end_ns"] = part.window.end;
+  }
   parts_.push_back(std::move(entry));
 }
 

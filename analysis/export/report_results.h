@@ -35,6 +35,8 @@ class ReportResults {
   // Returns the elements of the page.
   const std::string& elements() const { return elements_; }
   uint64_t failed_count() const { return failed_.size(); }
+  // Returns how many parts found no room.
+  uint64_t left_out_parts() const { return left_out_parts_; }
   // Returns what the manifest says of the results.
   nlohmann::json Members() const;
 
@@ -49,6 +51,7 @@ class ReportResults {
   nlohmann::json failed_ = nlohmann::json::array();
   nlohmann::json parts_ = nlohmann::json::array();
   std::string elements_;
+  uint64_t left_out_parts_ = 0;
 };
 
 }  // namespace gpuprof::analysis

@@ -69,7 +69,7 @@ std::vector<WantedStep> WantedSteps(const results::Steps& steps, const results::
   std::set<const results::Step*> taken;
   const auto want = [&](const results::Step* step, const std::string& why) {
     if (!taken.insert(step).second) return;
-    wanted.push_back({WindowOf(steps, *step), std::to_string(step->number()), why});
+    wanted.push_back({WindowOf(steps, *step), step->number(), why});
   };
   const auto typical = FindTypical(steps, rows);
   want(*typical, "a typical one");

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,10 @@
 namespace gpuprof::analysis {
 
 struct WantedStep {
-  Interval window;     // of the host and of the devices
-  std::string number;  // "12"
-  std::string why;     // "the longest"; empty: it is near the typical step
-  std::string Words() const { return why.empty() ? number : number + ", " + why; }
+  Interval window;  // of the host and of the devices
+  uint64_t number = 0;
+  std::string why;  // "the longest"; empty: it is near the typical step
+  std::string Words() const { return std::to_string(number) + (why.empty() ? "" : ", ") + why; }
 };
 
 // Returns steps of the leading thread, the most wanted first: the typical step, the longest one,

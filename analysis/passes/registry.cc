@@ -453,7 +453,17 @@ std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOpt
 }
 
 std::string CommandOf(std::string_view pass, const PassOptions& options) {
-  return "gpuprof stats " + std::string(pass) + (options.by.empty() ? "" : " --by " + options.by);
+  std::string command = "gpuprof stats " + std::string(pass);
+  if (!options.by.empty()) command += " --by " + options.by;
+  if (options.pid != 0) command += " --pid " + std::to_string(options.pid);
+  if (options.steps) command += " --steps " + std::to_string(options.steps->first);
+  if (options.window) {
+    command += " --window " + std::to_string(options.window->first) + "ns-" +
+               std::to_string(options.window->second) + "ns";
+  }
+  for (size_t i = 0; i < options.devices.size(); ++i)
+    command += (i == 0 ? " --device " : ",") + std::to_string(options.devices[i]);
+  return command;
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

@@ -121,6 +121,13 @@ class Numbers {
   std::vector<uint64_t> things_;
 };
 
+// Returns whether the blocks of a device count. Those of the host always do.
+bool IsSelected(uint32_t device, const std::vector<uint32_t>& chosen) {
+  constexpr uint32_t kHost = 0;
+  if (chosen.empty() || DeviceTypeOf(device) == kHost) return true;
+  return std::find(chosen.begin(), chosen.end(), DeviceIndexOf(device)) != chosen.end();
+}
+
 // The blocks of one device.
 class Device : public BlockWatcher {
  public:
@@ -296,7 +303,9 @@ void Compute(PassContext& context, size_t index, bool with_history, results::Hea
   if (process.last_capture() > capture)
     new_capture(process.captures.empty() ? process.last_ns : process.captures.back().start_ns);
   const int first_op = out->tensor_ops_size();
-  for (auto& [number, device] : devices) device.Finish(process, number, out);
+  for (auto& [number, device] : devices) {
+    if (IsSelected(number, context.options().devices)) device.Finish(process, number, out);
+  }
   std::sort(out->mutable_tensor_ops()->begin() + first_op, out->mutable_tensor_ops()->end(),
             [](const results::TensorOp& a, const results::TensorOp& b) {
               if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();

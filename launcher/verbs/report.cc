@@ -134,6 +134,9 @@ class Report : public Verb {
       if (report.bytes > options_.max_bytes)
         Say("the results alone are larger than --max-size, and they are never left out");
     }
+    if (report.left_out_parts != 0)
+      Say("the results of " + Plural(report.left_out_parts, "part is", "parts are") +
+          " left out (processes, devices, steps); --max-size allows more");
     if (report.failed_count != 0)
       Say(Plural(report.failed_count, "result is", "results are") + " missing; the page says why");
     if (output_ == "-") return;

@@ -34,8 +34,7 @@ def options_of(part):
         return ["--pid", part[4:]]
     if part.startswith("device="):
         return ["--device", part[7:]]
-    start, end = part.split(",")
-    return ["--window", f"{start}ns-{end}ns"]
+    return ["--steps", part[5:]]
 
 
 def test_parts_have_what_stats_prints_of_them(tmp_path):
@@ -48,14 +47,16 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
     words = [each["step"] for each in named if "step" in each]
     assert "a typical one" in words[0] and any(" leads to it" in each for each in words)
     for part, results in parts.items():
-        assert {"overview", "steps", "idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
+        assert {"idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
+        # A verdict compares steps: a single one has none.
+        assert ({"overview", "steps", "advise"} & set(results) == set()) == part.startswith("step=")
         # All results of the first parts, and some of the others: each is a start of the program.
         chosen = results if part in list(parts)[:2] + list(parts)[3:4] else ["kernels", "heap"]
         for name in chosen:
             name_of_pass, _, key = name.partition(":")
             printed = stats(name_of_pass, IMAGES, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
-            if "," in part:
-                # What was read in the range: `stats` opens the tables of the pass alone.
+            if part.startswith("step="):
+                # What was read of the step: `stats` opens the tables of the pass alone.
                 results[name].pop("meta"), printed.pop("meta")
             assert results[name] == printed, (part, name)
 
@@ -93,14 +94,14 @@ def test_a_step_of_the_list_narrows_every_page(tmp_path):
     page = write_report(IMAGES, tmp_path)
     step = next(each for each in manifest(page)["parts"] if "step" in each)
     result = parts_of(page)[step["name"]]["idle"]
-    seen = probe(page, tmp_path, f"choose:Narrow all pages={step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
+    seen = probe(page, tmp_path, f"choose:Narrow all pages={step['start_ns']},{step['end_ns']};{step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
     assert_quiet(seen)
     assert len(rows_of(seen["csv"]["idle"])) == len(result["gaps"])
-    assert f"of step {step['step']}" in seen["text"]["idle"] and "what began in a range" in seen["text"]["idle"]
+    assert f"step {step['step']} from" in seen["text"]["idle"] and f"This page is of {step['name'].replace('=', ' ')}." in seen["text"]["idle"]
     assert "This page is of" not in seen["text"]["idle?a=1"]
     address = seen["addresses"][0]
     again = probe(page, tmp_path, f"text:streams?{address.split('?')[1]}", "read:streams")
-    assert f"of step {step['step']}" in again["text"]["streams"]
+    assert f"step {step['step']} from" in again["text"]["streams"]
 
 
 def test_idle_memory_and_stacks_of_any_range(tmp_path):
@@ -152,7 +153,10 @@ def test_a_served_page_has_the_results_of_every_part(tmp_path):
                               (f"{start},{end};pid={pid}", ["--window", f"{start}ns-{end}ns", "--pid", str(pid)])):
             expected = gpuprof("stats", "threads", IMAGES, "--json", *options, cwd=tmp_path).stdout
             assert server.get(f"results/threads@{part}")[2] == expected, part
-        for wrong in ("pid=", "pid=x", "pid=-1", "pid=1;pid=2", "device=", "device=-1", "device=0;device=1", "name=1", ";", "pid=1;", "1,2;3,4"):
+        number = stats("steps", IMAGES, cwd=tmp_path)["steps"][3]["number"]
+        expected = gpuprof("stats", "kernels", IMAGES, "--json", "--steps", str(number), cwd=tmp_path).stdout
+        assert server.get(f"results/kernels@step={number}")[2] == expected
+        for wrong in ("step=", "step=-1", "step=1;step=2", "pid=", "pid=x", "pid=-1", "pid=1;pid=2", "device=", "device=-1", "device=0;device=1", "name=1", ";", "pid=1;", "1,2;3,4"):
             assert server.get(f"results/threads@{wrong}")[0] == 404, wrong
         # There is no such process: the answer says so.
         status, _, body = server.get("results/threads@pid=99999")

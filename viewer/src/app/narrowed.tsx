@@ -20,7 +20,7 @@ import { Broken, Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
 import type { RangeRow, Trace, TrackKind } from "../trace/api";
 import { useAnswer, useTrace } from "./open_trace";
-import { partOf, type Scope, scope, scopeWords } from "./scope";
+import { type Scope, scope, scopeWords } from "./scope";
 
 export interface NarrowedProps {
   readonly source: Source;
@@ -52,7 +52,7 @@ function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
 /** Shows a page of the scope. */
 export function Narrowed(props: NarrowedProps) {
   return (
-    <WithTrace source={props.source}>
+    <WithTrace source={props.source} otherwise={props.otherwise}>
       {(trace) => {
         const isThere = trace.info.tracks.some((track) => track.kind === props.kind);
         return isThere ? <Rows {...props} trace={trace} /> : props.otherwise;
@@ -61,15 +61,25 @@ export function Narrowed(props: NarrowedProps) {
   );
 }
 
+interface WithTraceProps {
+  readonly source: Source;
+  /** What needs no events. */
+  readonly otherwise: VNode;
+  readonly children: (trace: Trace) => VNode;
+}
+
 /** Shows what needs the events, as soon as they are there. */
-export function WithTrace(props: { source: Source; children: (trace: Trace) => VNode }) {
-  const now = useTrace(props.source);
+export function WithTrace({ source, otherwise, children }: WithTraceProps) {
+  const now = useTrace(source);
   if (now.state === "loading") return <Loading what="the events of the recording" />;
-  if (now.state === "open") return props.children(now.trace);
+  if (now.state === "open") return children(now.trace);
   return (
-    <div class="page">
-      <Broken title="The events cannot be read">{now.why}.</Broken>
-    </div>
+    <>
+      <div class="page" style={{ paddingBottom: 0 }}>
+        <Broken title="The events cannot be read">{now.why}.</Broken>
+      </div>
+      {otherwise}
+    </>
   );
 }
 
@@ -86,7 +96,8 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
         <h2>
           {title}
           <small>
-            {count(calls)} in {scopeWords(scope.value)}, cut at the edges
+            {count(calls)} in {scope.value.step !== null && "the time of "}
+            {scopeWords(scope.value)}, cut at the edges
             {answer.busy_ns.length > 0 && `; the busiest track ran for ${duration(busy)}`}
           </small>
         </h2>
@@ -107,18 +118,13 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
   );
 }
 
-/** Says of what a page is, if that is not the scope, or not all that can be seen at once. */
+/** Says of what a page is, and why that is not the scope. */
 export function OfWhat({ shown, isLacking }: { shown: Scope; isLacking: boolean }) {
-  const isScope = partOf(shown) === partOf(scope.value);
   return (
     <div class="page" style={{ paddingBottom: 0 }}>
       <Remark>
-        This page is of {shown.range !== null && "what began in "}
-        {scopeWords(shown)}.{" "}
-        {!isScope &&
-          (isLacking
-            ? "The recording has no events of this kind to sum in the range."
-            : "“Narrow” offers the parts that this page has in full. 'gpuprof serve' has any range.")}
+        This page is of {shown.range !== null && shown.step === null && "what began in "}
+        {scopeWords(shown)}.{isLacking && " It has no events of this kind to sum in the range."}
       </Remark>
     </div>
   );

@@ -61,7 +61,9 @@ export interface Page {
   readonly narrows?: { readonly kind: TrackKind; readonly noun: readonly [string, string] };
   /** The page of a part that only the events can tell of. */
   readonly ofRange?: ComponentType<OfRangeProps>;
-  /** The page is of the whole run, whatever the range. */
+  /** The page compares steps, or tells of whole lives: it has no range of time. */
+  readonly isOfAllTime?: true;
+  /** The page is of the whole run, whatever the scope. */
   readonly isWhole?: true;
   /** A few letters for the rail; null: what the page is about was not recorded. */
   readonly badge?: () => Promise<string | null>;
@@ -113,7 +115,7 @@ function countedOrNone(result: Result & { count: number }, recordedBy: string): 
 }
 
 const PAGES: readonly Page[] = [
-  { id: "overview", title: "Overview", group: "", component: Overview },
+  { id: "overview", title: "Overview", group: "", component: Overview, isOfAllTime: true },
   {
     id: "timeline",
     isWhole: true,
@@ -127,6 +129,7 @@ const PAGES: readonly Page[] = [
     title: "Steps",
     group: "",
     component: Steps,
+    isOfAllTime: true,
     badge: () => fromOverview((overview) => counted(overview.steps?.count ?? 0)),
   },
   {
@@ -220,6 +223,7 @@ const PAGES: readonly Page[] = [
     title: "Threads",
     group: "Host",
     component: Threads,
+    isOfAllTime: true,
     badge: fromResult("threads", (result) => counted(result.threads.length)),
   },
   {

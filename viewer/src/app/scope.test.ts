@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import type { Manifest } from "../data/source";
-import { parsePart, partOf, scopeOfResults, scopeWords, WHOLE } from "./scope";
+import { allTime, parsePart, partOf, resultsOf, scopeOfResults, scopeWords, WHOLE } from "./scope";
 
 const MANIFEST: Manifest = {
   version: 1,
@@ -11,7 +11,11 @@ const MANIFEST: Manifest = {
   gpuprof: "",
   passes: [],
   failed: [],
-  parts: [{ name: "pid=12" }, { name: "device=1" }, { name: "5,9", step: "3, the longest" }],
+  parts: [
+    { name: "pid=12" },
+    { name: "device=1" },
+    { name: "step=3", step: "3, the longest", start_ns: 5, end_ns: 9 },
+  ],
 };
 const range = { start_ns: 5, end_ns: 9 };
 
@@ -20,11 +24,11 @@ it("reads the names of parts that it writes", () => {
     WHOLE,
     { ...WHOLE, range },
     { ...WHOLE, pid: 12 },
-    { range, pid: 12, device: 0 },
-    { range: { start_ns: -5, end_ns: 0 }, pid: null, device: 3 },
+    { ...WHOLE, range, pid: 12, device: 0 },
+    { range: { start_ns: -5, end_ns: 0 }, step: 4, pid: null, device: 3 },
   ])
     expect(parsePart(partOf(scope))).toEqual(scope);
-  expect(partOf({ range, pid: 12, device: 0 })).toBe("5,9;pid=12;device=0");
+  expect(partOf({ ...WHOLE, range, pid: 12, device: 0 })).toBe("5,9;pid=12;device=0");
 });
 
 it("leaves out what makes no sense", () => {
@@ -35,17 +39,22 @@ it("leaves out what makes no sense", () => {
 
 it("finds the results that are nearest to the scope", () => {
   const nearest = (scope: typeof WHOLE) => partOf(scopeOfResults(MANIFEST, scope));
-  expect(nearest({ ...WHOLE, range })).toBe("5,9");
+  expect(nearest({ ...WHOLE, range })).toBe("");
+  expect(nearest({ ...WHOLE, range, step: 3 })).toBe("5,9;step=3");
+  expect(resultsOf({ ...WHOLE, range, step: 3, device: 1 })).toBe("step=3;device=1");
+  expect(nearest(allTime({ ...WHOLE, range, step: 3, pid: 12 }))).toBe("pid=12");
   expect(nearest({ ...WHOLE, range: { start_ns: 5, end_ns: 10 } })).toBe("");
-  expect(nearest({ range: { start_ns: 1, end_ns: 2 }, pid: 12, device: null })).toBe("pid=12");
-  expect(nearest({ range, pid: 13, device: null })).toBe("5,9");
-  expect(nearest({ range: null, pid: 13, device: 1 })).toBe("device=1");
-  expect(partOf(scopeOfResults({ ...MANIFEST, http: true }, { range, pid: 13, device: 1 }))).toBe(
-    "5,9;pid=13;device=1",
-  );
+  expect(nearest({ ...WHOLE, range: { start_ns: 1, end_ns: 2 }, pid: 12 })).toBe("pid=12");
+  expect(nearest({ ...WHOLE, range, step: 3, pid: 13 })).toBe("5,9;step=3");
+  expect(nearest({ ...WHOLE, pid: 13, device: 1 })).toBe("device=1");
+  expect(
+    partOf(scopeOfResults({ ...MANIFEST, http: true }, { ...WHOLE, range, pid: 13, device: 1 })),
+  ).toBe("5,9;pid=13;device=1");
 });
 
 it("says what a part is", () => {
   expect(scopeWords(WHOLE)).toBe("the whole run");
-  expect(scopeWords({ range, pid: 12, device: 0 })).toBe("process 12, GPU 0, a range of 4\u202fns");
+  expect(scopeWords({ ...WHOLE, range, pid: 12, device: 0 })).toBe(
+    "process 12, GPU 0, a range of 4\u202fns",
+  );
 });

@@ -5,8 +5,9 @@
 // the timeline.
 
 import { duration } from "../base/format";
-import type { Source } from "../data/source";
-import { isWhole, narrowTo, parsePart, partOf, scope, scopeWords, WHOLE } from "./scope";
+import type { Overview } from "../data/results";
+import type { Manifest, Source } from "../data/source";
+import { isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
 import { deviceWord, route, timelineHash } from "./state";
 import { useResult } from "./use_result";
 
@@ -28,22 +29,40 @@ function Group({ label, choices }: { label: string; choices: readonly Choice[] }
   );
 }
 
-/** Offers steps, processes and devices, where there are several. */
-function Choices({ source }: { source: Source }) {
+/** Returns the steps that matter: those of a report, or the typical and the longest one. */
+function stepsOf({ http, parts }: Manifest, overview: Overview | null): Choice[] {
+  if (http !== true) {
+    return (parts ?? []).flatMap(({ name, step, start_ns, end_ns }): Choice[] =>
+      step === undefined ? [] : [[`${start_ns},${end_ns};${name}`, `Step ${step}`]],
+    );
+  }
+  const steps = (overview?.step_points ?? []).filter((step) => !step.warmup);
+  const longest = steps.reduce((most, each) => Math.max(most, each.duration_ns), 0);
+  const typical = overview?.device_series[0]?.typical_number;
+  return steps.flatMap(({ number, start_ns, duration_ns }): Choice[] => {
+    const why = number === typical ? "a typical one" : duration_ns === longest ? "the longest" : "";
+    const part = `${start_ns},${start_ns + duration_ns};step=${number}`;
+    return why === "" ? [] : [[part, `Step ${number}, ${why}`]];
+  });
+}
+
+/** Offers steps, processes and devices, where there are several and the source has results of them. */
+function Choices({ source: { manifest } }: { source: Source }) {
   const overview = useResult("overview");
   const overlap = useResult("overlap");
-  const steps = (source.manifest.parts ?? []).flatMap(({ name, step }): Choice[] =>
-    step === undefined ? [] : [[name, `Step ${step}`]],
-  );
-  const processes = (overview.state === "ready" ? overview.value.processes : []).map(
-    ({ pid, name }): Choice => [`pid=${pid}`, `${name} ${pid}`],
-  );
+  const has = ([part]: Choice) =>
+    manifest.http === true || manifest.parts?.some(({ name }) => name === part) === true;
+  const run = overview.state === "ready" ? overview.value : null;
+  const steps = stepsOf(manifest, run);
+  const processes = (run?.processes ?? [])
+    .map(({ pid, name }): Choice => [`pid=${pid}`, `${name} ${pid}`])
+    .filter(has);
   const numbers = (overlap.state === "ready" ? overlap.value.devices : []).map(
     (each) => each.device,
   );
-  const devices = [...new Set(numbers)].map(
-    (each): Choice => [`device=${each}`, `${deviceWord.value} ${each}`],
-  );
+  const devices = [...new Set(numbers)]
+    .map((each): Choice => [`device=${each}`, `${deviceWord.value} ${each}`])
+    .filter(has);
   const groups = [
     ["Steps", steps],
     ["Processes", processes.length > 1 ? processes : []],
@@ -56,10 +75,10 @@ function Choices({ source }: { source: Source }) {
       aria-label="Narrow all pages"
       value=""
       onChange={({ currentTarget }) => {
-        const { range, pid, device } = parsePart(currentTarget.value);
+        const { range, step, pid, device } = parsePart(currentTarget.value);
         narrowTo({
-          ...(range && { range }),
-          ...(pid && { pid }),
+          ...(range !== null && { range, step }),
+          ...(pid !== null && { pid }),
           ...(device !== null && { device }),
         });
         currentTarget.value = "";
@@ -77,14 +96,12 @@ function Choices({ source }: { source: Source }) {
 
 /** Shows the scope. `window_ns`: the length of the run; null: not known yet. */
 export function ScopeBar({ source, window_ns }: { source: Source; window_ns: number | null }) {
-  const { range } = scope.value;
-  const part = partOf({ ...WHOLE, range });
-  const step = source.manifest.parts?.find(({ name }) => name === part)?.step;
+  const { range, step } = scope.value;
+  const words = source.manifest.parts?.find(({ name }) => name === `step=${step}`)?.step;
   return (
     <span class="scope">
-      Scope <b>{isWhole(scope.value) ? "whole run" : scopeWords(scope.value)}</b>{" "}
-      {range !== null &&
-        (step === undefined ? `from ${duration(range.start_ns)} ` : `of step ${step} `)}
+      Scope <b>{isWhole(scope.value) ? "whole run" : scopeWords(scope.value)}</b>
+      {words?.slice(words.indexOf(","))} {range !== null && `from ${duration(range.start_ns)} `}
       {isWhole(scope.value) && window_ns !== null && `${duration(window_ns)} `}
       <Choices source={source} />
       {!isWhole(scope.value) && (

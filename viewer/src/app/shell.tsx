@@ -14,7 +14,7 @@ import { Segments } from "../parts/segments";
 import { Broken, Remark } from "../parts/states";
 import { Narrowed, OfWhat } from "./narrowed";
 import { type Page, pagesOf } from "./pages";
-import { isWhole, partOf, scope, scopeOfResults, WHOLE } from "./scope";
+import { allTime, isWhole, partOf, resultsOf, scope, scopeOfResults, WHOLE } from "./scope";
 import { ScopeBar } from "./scope_bar";
 import {
   deviceWord,
@@ -137,23 +137,28 @@ function Shown({ page, source }: { page: Page; source: Source }) {
   if (gonePage.value === page.id) return <NotThere />;
   if (isWhole(scope.value) || page.id === "timeline")
     return <page.component source={source} key={key} />;
-  const shown = page.isWhole === true ? WHOLE : scopeOfResults(source.manifest, scope.value);
   const { narrows, ofRange: OfRange } = page;
+  const wanted =
+    page.isWhole === true ? WHOLE : page.isOfAllTime ? allTime(scope.value) : scope.value;
+  const shown = scopeOfResults(source.manifest, wanted);
+  const isExact = partOf(shown) === partOf(wanted);
   const otherwise = (
-    <PagePart.Provider value={partOf(shown)}>
-      <OfWhat shown={shown} isLacking={narrows !== undefined} />
+    <PagePart.Provider value={resultsOf(shown)}>
+      <OfWhat shown={shown} isLacking={!isExact && narrows !== undefined} />
       <page.component source={source} key={`${key} ${partOf(shown)}`} />
     </PagePart.Provider>
   );
-  const isExact = partOf(shown) === partOf(scope.value);
-  if (narrows !== undefined && (scope.value.range !== null || !isExact)) {
+  // Results have what began in a range. Events tell what ran there.
+  const isRange = wanted.range !== null && wanted.step === null;
+  if (isExact && !isRange) return otherwise;
+  if (narrows !== undefined) {
     return (
       <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />
     );
   }
-  if (OfRange === undefined || isExact) return otherwise;
+  if (OfRange === undefined) return otherwise;
   return (
-    <PagePart.Provider value={partOf(shown)}>
+    <PagePart.Provider value={resultsOf(shown)}>
       <OfRange source={source} otherwise={otherwise} key={key} />
     </PagePart.Provider>
   );

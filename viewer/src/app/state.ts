@@ -72,7 +72,7 @@ export function replaceParams(changes: Readonly<Record<string, string>>): void {
   }
   const query = params.toString();
   const hash = `#${page}${query === "" ? "" : `?${query}`}`;
-  history.replaceState(null, "", hash);
+  history.replaceState({}, "", hash);
   route.value = parseHash(hash);
 }
 

@@ -7,7 +7,7 @@ import type { Source } from "../data/source";
 import { Timeline } from "../pages/timeline";
 import { Broken, Loading } from "../parts/states";
 import { selectionOf, useTrace } from "./open_trace";
-import { narrowTo, partOf, scope } from "./scope";
+import { allTime, narrowTo, partOf, scope } from "./scope";
 import { timelineHash } from "./state";
 
 export function TimelinePage({ source }: { readonly source: Source }) {
@@ -19,13 +19,13 @@ function Events({ source }: { readonly source: Source }) {
   if (now.state === "loading") return <Loading what="the events of the recording" />;
   if (now.state === "open") {
     const narrow = ({ start, end }: { start: number; end: number }) => {
-      narrowTo({ range: { start_ns: start, end_ns: end } });
+      narrowTo({ range: { start_ns: start, end_ns: end }, step: null });
     };
-    const { range, ...chosen } = scope.value;
+    const { range } = scope.value;
     const { start_ns: _, end_ns: __, ...only } = selectionOf(now.trace);
     const first = range === null ? {} : { first: timelineHash(range.start_ns, range.end_ns) };
     // Other tracks are another timeline.
-    const key = partOf({ ...chosen, range: null });
+    const key = partOf(allTime(scope.value));
     return <Timeline key={key} trace={now.trace} only={only} {...first} onNarrow={narrow} />;
   }
   return (

@@ -169,7 +169,9 @@ function reasonIn(body: unknown): string {
 async function resultOf(name: string, passes: readonly string[]): Promise<unknown> {
   const answer = await ask(`results/${encodeURIComponent(name)}`);
   if (answer.status === 404) {
-    const [pass = ""] = name.split("@", 1);
+    const [pass = "", part] = name.split("@", 2);
+    if (part !== undefined && (await ask("")).status === 200)
+      throw new NoResult("The server knows no such part of the recording.");
     if (passes.includes(pass)) throw new Gone();
     return null;
   }

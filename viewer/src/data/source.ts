@@ -58,7 +58,7 @@ export interface Manifest {
   /** Passes that failed, with the reason. */
   readonly failed: readonly { readonly pass: string; readonly reason: string }[];
   /** Parts that have all results as well: processes, devices, and steps with words for people. */
-  readonly parts?: readonly { readonly name: string; readonly step?: string }[];
+  readonly parts?: readonly ManifestPart[];
   /** One sentence about what is left out, and how to see it. Absent: everything is there. */
   readonly left_out?: string;
   /** The page comes from a server, which has the results and these files. */
@@ -70,6 +70,15 @@ export interface Manifest {
   readonly captures?: true;
   /** Where the list of captures is, relative to this page: "../../". */
   readonly folder?: string;
+}
+
+/** A part of the recording, by the name of its results. */
+export interface ManifestPart {
+  readonly name: string;
+  /** Of a step: its number and why it matters, and when it was. */
+  readonly step?: string;
+  readonly start_ns?: number;
+  readonly end_ns?: number;
 }
 
 /** Why there is no result, in a sentence for people. */

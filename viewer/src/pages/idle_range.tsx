@@ -11,12 +11,12 @@ import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
 import { deviceWord, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
-import { duration, percent, plural } from "../base/format";
+import { duration, leftOutWords, percent, plural } from "../base/format";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { IdleGap } from "../data/results";
 import { Swatch } from "../parts/bars";
 import { type Column, fixedColumn, idColumn, textColumn, usColumn } from "../parts/columns";
-import { Loading } from "../parts/states";
+import { Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
 import type { DeviceGaps, Gap, Trace } from "../trace/api";
 
@@ -106,13 +106,22 @@ function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[
 function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace: Trace }) {
   const devices = useAnswer(trace, (from, selection) => from.gaps(selection));
   if (devices === null) return <Loading what="the events of the range" />;
-  return devices.length === 0 ? otherwise : <Ready trace={trace} devices={devices} />;
+  const leftOut = devices.reduce((sum, each) => sum + each.left_out, 0);
+  if (leftOut === 0 && devices.length > 0) return <Ready trace={trace} devices={devices} />;
+  return (
+    <>
+      {leftOut > 0 && (
+        <Remark>{leftOutWords(leftOut)} Time without events is not idle then.</Remark>
+      )}
+      {otherwise}
+    </>
+  );
 }
 
 /** Shows the gaps of the scope. */
 export function IdleOfRange({ source, otherwise }: OfRangeProps) {
   return (
-    <WithTrace source={source}>
+    <WithTrace source={source} otherwise={otherwise}>
       {(trace) => <OfTrace trace={trace} otherwise={otherwise} />}
     </WithTrace>
   );

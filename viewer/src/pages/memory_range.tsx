@@ -26,6 +26,25 @@ const POINTS = 1500;
 interface Use {
   readonly track: TrackInfo;
   readonly curve: CounterAnswer;
+  /** Exact: the curve of the chart has about one value a pixel. */
+  readonly begin: number;
+  readonly end: number;
+  readonly peak: { readonly time_ns: number; readonly bytes: number };
+}
+
+/** Returns the value that holds at a moment; 0: nothing was allocated yet. */
+async function valueAt(trace: Trace, track: number, time: number): Promise<number> {
+  const { time_ns, most } = await trace.counter(track, time, time + 1, 0.001);
+  let value = 0;
+  time_ns.forEach((each, i) => {
+    if (each <= time) value = most[i] as number;
+  });
+  return value;
+}
+
+/** Returns the first place of the greatest value. */
+function greatest(values: Float64Array): number {
+  return values.reduce((best, each, i) => (each > (values[best] as number) ? i : best), 0);
 }
 
 async function usesOf(trace: Trace, selection: Selection): Promise<Use[]> {
@@ -34,26 +53,29 @@ async function usesOf(trace: Trace, selection: Selection): Promise<Use[]> {
   for (const track of trace.info.tracks) {
     if (track.kind !== "memory" || !isSelected(track, selection)) continue;
     const curve = await trace.counter(track.id, start_ns, end_ns, (end_ns - start_ns) / POINTS);
-    if (curve.time_ns.length > 0) uses.push({ track, curve });
+    if (curve.time_ns.length === 0) continue;
+    const begin = await valueAt(trace, track.id, start_ns);
+    const end = await valueAt(trace, track.id, end_ns - 1);
+    // The value before the range is in the first point of the chart: it counts while it holds.
+    const at = greatest(curve.most);
+    const from = Math.max(curve.time_ns[at] as number, start_ns);
+    const until = Math.min(curve.time_ns[at + 1] ?? end_ns, end_ns);
+    const near = await trace.counter(track.id, from, until, 0.001);
+    const top = greatest(near.most);
+    const time_ns = Math.max(near.time_ns[top] ?? from, start_ns);
+    uses.push({ track, curve, begin, end, peak: { time_ns, bytes: near.most[top] ?? begin } });
   }
   return uses;
 }
 
-function UseOf({ trace, track, curve }: Use & { trace: Trace }) {
+function UseOf({ trace, track, curve, begin, end, peak }: Use & { trace: Trace }) {
   const { start_ns, end_ns } = selectionOf(trace);
   const { time_ns, most, least } = curve;
-  const last = time_ns.length - 1;
-  let at = 0;
-  most.forEach((each, i) => {
-    if (each > (most[at] as number)) at = i;
-  });
-  const peak = { time_ns: Math.max(time_ns[at] as number, start_ns), bytes: most[at] as number };
   const low = least.reduce((one, other) => Math.min(one, other));
   const points = [...time_ns].map((time, i) => ({
     time_ns: Math.max(time, start_ns),
     live_bytes: most[i] as number,
   }));
-  const begin = (time_ns[0] as number) <= start_ns ? (most[0] as number) : 0;
   return (
     <section class="section">
       <h2>
@@ -68,7 +90,7 @@ function UseOf({ trace, track, curve }: Use & { trace: Trace }) {
           { label: "Peak", value: bytes(peak.bytes), below: "in the range" },
           { label: "Least", value: bytes(low), below: "in the range" },
           { label: "At the begin", value: bytes(begin), below: "of the range" },
-          { label: "At the end", value: bytes(least[last] as number), below: "of the range" },
+          { label: "At the end", value: bytes(end), below: "of the range" },
         ]}
       />
       <div style={{ marginTop: "12px" }}>
@@ -104,7 +126,7 @@ function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace
 /** Shows the memory of the scope. */
 export function MemoryOfRange({ source, otherwise }: OfRangeProps) {
   return (
-    <WithTrace source={source}>
+    <WithTrace source={source} otherwise={otherwise}>
       {(trace) => <OfTrace trace={trace} otherwise={otherwise} />}
     </WithTrace>
   );

@@ -209,7 +209,9 @@ function Ready({ result }: { result: OverlapResult }) {
       <div class="head">
         <h2>
           Overlap
-          <small>what {plural(devices.length, "GPU", "GPUs")} did at the same time</small>
+          <small>
+            what {plural(devices.length, deviceWord.value, `${deviceWord}s`)} did at the same time
+          </small>
         </h2>
         <span class="links">
           <a href={hashOf("streams")}>Streams</a>
@@ -238,10 +240,18 @@ function Ready({ result }: { result: OverlapResult }) {
         </section>
       )}
       {devices.length > MOST_BARS && (
-        <p class="quiet">The table has all {plural(devices.length, "GPU", "GPUs")}.</p>
+        <p class="quiet">
+          The table has all {plural(devices.length, deviceWord.value, `${deviceWord}s`)}.
+        </p>
       )}
       <section class="section">
-        <Table rows={devices} columns={columns} noun={["GPU", "GPUs"]} sort="busy" height="480px" />
+        <Table
+          rows={devices}
+          columns={columns}
+          noun={[deviceWord.value, `${deviceWord}s`]}
+          sort="busy"
+          height="480px"
+        />
       </section>
     </div>
   );

@@ -54,6 +54,8 @@ function OfTrace({ source, trace, otherwise }: OfRangeProps & { trace: Trace }) 
 /** Shows the Python functions of the scope; stacks of other weights are of a wider part. */
 export function StacksOfRange(props: OfRangeProps) {
   return (
-    <WithTrace source={props.source}>{(trace) => <OfTrace {...props} trace={trace} />}</WithTrace>
+    <WithTrace source={props.source} otherwise={props.otherwise}>
+      {(trace) => <OfTrace {...props} trace={trace} />}
+    </WithTrace>
   );
 }

@@ -108,6 +108,7 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
   );
   const columns = useMemo(() => columnsOf(steps, series), [steps, series]);
   const [picked, setPicked] = useState<Step | null>(null);
+  const isLeading = series === result.series[0];
   const occurring = Object.entries(STEP_CATEGORIES)
     .filter(([name]) => series.categories.some((each) => each.name === name && each.total_ns > 0))
     .map(([, word]) => word);
@@ -145,7 +146,13 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
                 <button
                   type="button"
                   class="button"
-                  onClick={() => narrowTo({ range: windowOf(result, picked) })}
+                  onClick={() =>
+                    narrowTo({
+                      range: windowOf(result, picked),
+                      step: picked.number,
+                      pid: isLeading ? null : picked.pid,
+                    })
+                  }
                 >
                   Narrow all pages to it
                 </button>

@@ -4,7 +4,7 @@
 // GPUs and their streams: how busy, what overlapped, which waited for which.
 
 import { useMemo } from "preact/hooks";
-import { timelineHash } from "../app/state";
+import { deviceWord, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, percent } from "../base/format";
 import { kernelName } from "../base/names";
@@ -84,7 +84,7 @@ function Ready({ result }: { result: StreamsResult }) {
           key={`${device.pid} ${device.device} ${device.name}`}
         >
           <h2>
-            GPU {device.device}
+            {deviceWord} {device.device}
             <small>
               busy {percent(device.busy_ratio)} of {duration(device.window_ns)}; several kernels at
               once for {duration(device.several_kernels_ns)}; the longest gap{" "}

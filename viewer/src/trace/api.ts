@@ -215,6 +215,8 @@ export interface DeviceGaps {
   readonly window_ns: number;
   readonly idle_ns: number;
   readonly gap_count: number;
+  /** Work that is left out of the page, and may have run in the range. */
+  readonly left_out: number;
   /** The longest, by length. */
   readonly gaps: readonly Gap[];
 }

@@ -38,8 +38,10 @@ async function gapsOf(
 ): Promise<DeviceGaps> {
   const [starts, ends, names] = [new Floats(), new Floats(), new Words()];
   let [first, last] = [Infinity, -Infinity];
+  let left_out = 0;
   for (const { spans } of tracks) {
     if (spans === null) continue;
+    left_out += spans.absentRows(start_ns, end_ns);
     first = Math.min(first, spans.first);
     last = Math.max(last, spans.last);
     await spans.within(start_ns, end_ns, (start, end, name) => {
@@ -72,7 +74,7 @@ async function gapsOf(
   }
   keepLongest(found);
   const window_ns = Math.max(0, Math.min(covered, end_ns) - Math.max(begin, start_ns));
-  return { process, device, window_ns, idle_ns: idle, gap_count: count, gaps: found };
+  return { process, device, window_ns, idle_ns: idle, gap_count: count, left_out, gaps: found };
 }
 
 function keepLongest(gaps: Gap[]): void {

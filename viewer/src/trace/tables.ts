@@ -78,6 +78,8 @@ export class Tables {
   ticksPerSecond = 0;
   /** Bytes between two samples of the heap; 0: every allocation was recorded. */
   heapPeriod = 0;
+  /** Every allocation was recorded. */
+  isHeapExact = false;
   keptFrom = 0n;
   importedFrom = "";
   isSampler = false;
@@ -157,6 +159,9 @@ export class Tables {
           break;
         case 10:
           this.ticksPerSecond = reader.value();
+          break;
+        case 12:
+          this.isHeapExact = reader.value() === 2;
           break;
         case 13:
           this.heapPeriod = reader.value();

@@ -359,7 +359,8 @@ export class TrackBuilder {
     // Live bytes are sums over all rows before: none may be left out.
     if (calls > 0 && calls <= MOST_HEAP_ROWS && !file.hasAbsent("heap")) {
       const curve = () => heapCurve(file, heap, onFault);
-      const name = file.tables.heapPeriod > 0 ? "heap, estimated" : "heap";
+      const name =
+        file.tables.heapPeriod > 0 && !file.tables.isHeapExact ? "heap, estimated" : "heap";
       this.drafts.push({ ...shared, name, device: null, rows: calls, curve });
     }
     const byDevice = new Map<number, Block[]>();
