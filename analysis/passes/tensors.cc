@@ -124,8 +124,8 @@ class Numbers {
 // Returns whether the blocks of a device count. Those of the host always do.
 bool IsSelected(uint32_t device, const std::vector<uint32_t>& chosen) {
   constexpr uint32_t kHost = 0;
-  if (chosen.empty() || DeviceTypeOf(device) == kHost) return true;
-  return std::find(chosen.begin(), chosen.end(), DeviceIndexOf(device)) != chosen.end();
+  if (chosen.empty() || proto::DeviceTypeOf(device) == kHost) return true;
+  return std::find(chosen.begin(), chosen.end(), proto::DeviceIndexOf(device)) != chosen.end();
 }
 
 // The blocks of one device.
