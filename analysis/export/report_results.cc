@@ -31,10 +31,11 @@ bool ReadsWork(std::string_view pass, const PassOptions& options) {
 }
 
 // Returns whether a page of the pass is of the whole recording, whatever is selected. A verdict
-// compares steps, so a single step has none.
+// and a critical path need neighbouring steps, so a single step has none.
 bool IsOfWhole(std::string_view pass, const PassOptions& options) {
   if (pass == "health") return true;
-  return options.steps && (pass == "overview" || pass == "steps" || pass == "advise");
+  return options.steps &&
+         (pass == "overview" || pass == "steps" || pass == "advise" || pass == "critical_path");
 }
 
 std::string Element(const std::string& attribute, const std::string& name,

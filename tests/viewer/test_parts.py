@@ -48,8 +48,8 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
     assert "a typical one" in words[0] and any(" leads to it" in each for each in words)
     for part, results in parts.items():
         assert {"idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
-        # A verdict compares steps: a single one has none.
-        assert ({"overview", "steps", "advise"} & set(results) == set()) == part.startswith("step=")
+        # A verdict and a critical path need neighbouring steps: a single one has none.
+        assert ({"overview", "steps", "advise", "critical_path"} & set(results) == set()) == part.startswith("step=")
         # All results of the first parts, and some of the others: each is a start of the program.
         chosen = results if part in list(parts)[:2] + list(parts)[3:4] else ["kernels", "heap"]
         for name in chosen:
@@ -100,6 +100,11 @@ def test_a_step_of_the_list_narrows_every_page(tmp_path):
     assert f"step {step['step']} from" in seen["text"]["idle"] and f"This page is of {step['name'].replace('=', ' ')}." in seen["text"]["idle"]
     assert "This page is of" not in seen["text"]["idle?a=1"]
     address = seen["addresses"][0]
+    seen = probe(page, tmp_path, f"text:memory?{address.split('?')[1]}", f"text:overview?{address.split('?')[1]}")
+    memory, overview = seen["text"].values()
+    # What was live before the step is in the figures; a verdict is of several steps.
+    peak = max(each["peak_bytes"] for each in stats("heap", IMAGES, cwd=tmp_path)["processes"])
+    assert f"{peak / 2**20:.0f}"[:2] in memory and "This page is of the whole run." in overview
     again = probe(page, tmp_path, f"text:streams?{address.split('?')[1]}", "read:streams")
     assert f"step {step['step']} from" in again["text"]["streams"]
 

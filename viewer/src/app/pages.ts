@@ -63,6 +63,8 @@ export interface Page {
   readonly ofRange?: ComponentType<OfRangeProps>;
   /** The page compares steps, or tells of whole lives: it has no range of time. */
   readonly isOfAllTime?: true;
+  /** Results of a part do not know what was there before: its time comes from events. */
+  readonly isLive?: true;
   /** The page is of the whole run, whatever the scope. */
   readonly isWhole?: true;
   /** A few letters for the rail; null: what the page is about was not recorded. */
@@ -153,6 +155,8 @@ const PAGES: readonly Page[] = [
     title: "Memory",
     group: "",
     component: Memory,
+    isOfAllTime: true,
+    isLive: true,
     ofRange: MemoryOfRange,
     badge: peakMemory,
   },
@@ -170,6 +174,7 @@ const PAGES: readonly Page[] = [
     title: "Critical path",
     group: "GPU",
     component: CriticalPath,
+    isOfAllTime: true,
     badge: noGpu,
   },
   { id: "streams", title: "Streams", group: "GPU", component: Streams, badge: noGpu },

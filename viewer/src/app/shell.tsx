@@ -148,9 +148,9 @@ function Shown({ page, source }: { page: Page; source: Source }) {
       <page.component source={source} key={`${key} ${partOf(shown)}`} />
     </PagePart.Provider>
   );
-  // Results have what began in a range. Events tell what ran there.
-  const isRange = wanted.range !== null && wanted.step === null;
-  if (isExact && !isRange) return otherwise;
+  // Results have what began in a range. Events tell what ran there, and what was live before.
+  const { range, step } = page.isLive ? scope.value : wanted;
+  if (isExact && (range === null || (step !== null && !page.isLive))) return otherwise;
   if (narrows !== undefined) {
     return (
       <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />

@@ -111,7 +111,9 @@ function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace
   return (
     <>
       {leftOut > 0 && (
-        <Remark>{leftOutWords(leftOut)} Time without events is not idle then.</Remark>
+        <div class="page" style={{ paddingBottom: 0 }}>
+          <Remark>{leftOutWords(leftOut)}. So its idle times are not known.</Remark>
+        </div>
       )}
       {otherwise}
     </>

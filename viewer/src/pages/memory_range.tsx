@@ -114,7 +114,7 @@ function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace
     <div class="page">
       <p class="quiet">
         This page is of {scopeWords(scope.value)}. Who allocated the memory is known of the whole
-        run, and of the parts that “Narrow” offers.
+        run, of processes and of devices.
       </p>
       {uses.map((use) => (
         <UseOf key={use.track.id} trace={trace} {...use} />
