@@ -64,6 +64,8 @@ TEST_F(SelectTest, WorkCountsWhereItWasLaunched) {
   selection.by_launch = true;
   const auto part = Select(trace_, selection);
   EXPECT_THAT(StreamOf(*part, 0).kernel.end_ns, ElementsAre(95));
+  // The kernel ends at 95: the device's time reaches to there.
+  EXPECT_EQ(part->processes[0].last_ns, 95);
   selection.window = TimeWindow{0, 50};
   const auto before = Select(trace_, selection);
   EXPECT_THAT(StreamOf(*before, 0).kernel.end_ns, ElementsAre(30));

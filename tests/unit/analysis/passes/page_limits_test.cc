@@ -63,6 +63,19 @@ TEST(PageLimits, OtherPassesAreRefused) {
   EXPECT_EQ("", TooManyRows("files", many, {}));
 }
 
+TEST(PageLimits, TheCommandHasTheSamePart) {
+  PassOptions options;
+  options.by = "name";
+  options.pid = 7;
+  options.window = {10, 20};
+  options.devices = {0, 3};
+  EXPECT_EQ("gpuprof stats ops --by name --pid 7 --window 10ns-20ns --device 0,3",
+            CommandOf("ops", options));
+  options = {};
+  options.steps = {4, 4};
+  EXPECT_EQ("gpuprof stats idle --steps 4", CommandOf("idle", options));
+}
+
 TEST(PageLimits, TheResultSaysWhatIsNotInTheFigures) {
   const Trace many = WithRows({{ChunkKind::kOp, 60 * kMillion}});
   PassOptions options;
