@@ -4,7 +4,8 @@
 // What a page shows instead of data, or beside it: not recorded, loading, an error, losses.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { PagePart } from "../app/use_result";
 import type { Skipped } from "../data/results";
 import { copyText } from "./table_bar";
 
@@ -56,12 +57,13 @@ export interface NotRecordedProps {
 
 /** The page of something that was not recorded, with the command that records it. */
 export function NotRecorded(props: NotRecordedProps) {
+  const isPart = useContext(PagePart) !== "";
   return (
     <div class="page">
       <div class="empty">
-        <h1>{props.title}</h1>
-        <p>{props.why}</p>
-        {props.option !== "" && <Command option={props.option} />}
+        <h1>{isPart ? "This part of the run has nothing to show here" : props.title}</h1>
+        <p>{isPart ? "“Whole run” above shows whether the recording has it." : props.why}</p>
+        {!isPart && props.option !== "" && <Command option={props.option} />}
         <h2>What this page would show</h2>
         <p>{props.would}</p>
         <p>
