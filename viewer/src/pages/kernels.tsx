@@ -17,6 +17,7 @@ import {
   type Column,
   countColumn,
   fixedColumn,
+  idColumn,
   msColumn,
   percentColumn,
   textColumn,
@@ -90,6 +91,12 @@ function columnsOf(rows: readonly Kernel[], by: By): Column<Kernel>[] {
       width: "12%",
       title: (kernel) => kernel.op ?? "no operation launched it, or the grouping joins several",
       isHidden: by !== "kernels:op",
+    }),
+    idColumn("device", "GPU", (kernel) => kernel.device, {
+      isHidden: new Set(rows.map((kernel) => kernel.device)).size < 2,
+    }),
+    idColumn("pid", "process", (kernel) => kernel.pid, {
+      isHidden: new Set(rows.map((kernel) => kernel.pid)).size < 2,
     }),
     countColumn("count", "count", (kernel) => kernel.count),
     msColumn("total", "total, ms", (kernel) => kernel.total_ns),
