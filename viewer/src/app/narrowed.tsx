@@ -16,10 +16,10 @@ import {
   textColumn,
   usColumn,
 } from "../parts/columns";
-import { Broken, Loading, Remark } from "../parts/states";
+import { Remark } from "../parts/states";
 import { Table } from "../parts/table";
-import type { RangeRow, Trace, TrackKind } from "../trace/api";
-import { useAnswer, useTrace } from "./open_trace";
+import type { RangeAnswer, RangeRow, Selection, Trace, TrackKind } from "../trace/api";
+import { OfScope } from "./of_scope";
 import { type Scope, scope, scopeWords } from "./scope";
 
 export interface NarrowedProps {
@@ -50,44 +50,21 @@ function columnsOf(rows: readonly RangeRow[]): Column<RangeRow>[] {
 }
 
 /** Shows a page of the scope. */
-export function Narrowed(props: NarrowedProps) {
+export function Narrowed({ source, title, kind, noun, otherwise }: NarrowedProps) {
+  const ask = async (trace: Trace, selection: Selection) =>
+    trace.info.tracks.some((track) => track.kind === kind) ? trace.range(kind, selection) : null;
   return (
-    <WithTrace source={props.source} otherwise={props.otherwise}>
-      {(trace) => {
-        const isThere = trace.info.tracks.some((track) => track.kind === props.kind);
-        return isThere ? <Rows {...props} trace={trace} /> : props.otherwise;
-      }}
-    </WithTrace>
+    <OfScope source={source} ask={ask} otherwise={otherwise}>
+      {(answer) => <Rows answer={answer} title={title} noun={noun} />}
+    </OfScope>
   );
 }
 
-interface WithTraceProps {
-  readonly source: Source;
-  /** What needs no events. */
-  readonly otherwise: VNode;
-  readonly children: (trace: Trace) => VNode;
-}
+type RowsProps = Pick<NarrowedProps, "title" | "noun"> & { readonly answer: RangeAnswer };
 
-/** Shows what needs the events, as soon as they are there. */
-export function WithTrace({ source, otherwise, children }: WithTraceProps) {
-  const now = useTrace(source);
-  if (now.state === "loading") return <Loading what="the events of the recording" />;
-  if (now.state === "open") return children(now.trace);
-  return (
-    <>
-      <div class="page" style={{ paddingBottom: 0 }}>
-        <Broken title="The events cannot be read">{now.why}.</Broken>
-      </div>
-      {otherwise}
-    </>
-  );
-}
-
-function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Trace }) {
-  const answer = useAnswer(trace, (from, selection) => from.range(kind, selection));
-  const rows = answer?.rows ?? [];
-  const columns = useMemo(() => columnsOf(rows), [answer]);
-  if (answer === null) return <Loading what="the events of the range" />;
+function Rows({ answer, title, noun }: RowsProps) {
+  const { rows } = answer;
+  const columns = useMemo(() => columnsOf(rows), [rows]);
   const calls = rows.reduce((sum, row) => sum + row.count, 0);
   const busy = Math.max(0, ...answer.busy_ns.map((track) => track.busy_ns));
   return (
@@ -118,13 +95,13 @@ function Rows({ trace, title, kind, noun }: NarrowedProps & { readonly trace: Tr
   );
 }
 
-/** Says of what a page is, and why that is not the scope. */
-export function OfWhat({ shown, isLacking }: { shown: Scope; isLacking: boolean }) {
+/** Says of what a page is. */
+export function OfWhat({ shown }: { shown: Scope }) {
   return (
     <div class="page" style={{ paddingBottom: 0 }}>
       <Remark>
         This page is of {shown.range !== null && shown.step === null && "what began in "}
-        {scopeWords(shown)}.{isLacking && " It has no events of this kind to sum in the range."}
+        {scopeWords(shown)}.
       </Remark>
     </div>
   );

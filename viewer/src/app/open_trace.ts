@@ -7,6 +7,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Source } from "../data/source";
 import type { Selection, Trace } from "../trace/api";
 import { openTrace } from "../trace/client";
+import { reasonOf } from "../trace/protocol";
 import { scope } from "./scope";
 
 const opened = new WeakMap<Source, Promise<Trace>>();
@@ -34,8 +35,7 @@ export function useTrace(source: Source): TraceState {
     open(source).then(
       (trace) => isShown && setNow({ state: "open", trace }),
       (error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        if (isShown) setNow({ state: "failed", why });
+        if (isShown) setNow({ state: "failed", why: reasonOf(error) });
       },
     );
     return () => {
@@ -56,22 +56,4 @@ export function selectionOf({ info }: Trace): Selection {
     ...(pid !== null && { processes }),
     ...(device !== null && { devices: [device] }),
   };
-}
-
-/** Asks the trace about the scope. Null: the answer is not there yet. */
-export function useAnswer<T>(
-  trace: Trace,
-  ask: (trace: Trace, selection: Selection) => Promise<T>,
-): T | null {
-  const [answer, setAnswer] = useState<{ value: T } | null>(null);
-  const now = scope.value;
-  useEffect(() => {
-    let isWanted = true;
-    setAnswer(null);
-    ask(trace, selectionOf(trace)).then((value) => isWanted && setAnswer({ value }));
-    return () => {
-      isWanted = false;
-    };
-  }, [trace, now]);
-  return answer?.value ?? null;
 }

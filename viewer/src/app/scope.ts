@@ -11,7 +11,7 @@ import type { Manifest } from "../data/source";
 import { deviceWord, type Range, replaceParams, route } from "./state";
 
 export interface Scope {
-  /** Null: the whole run. Of a step: the time in which the host and the devices did it. */
+  /** Null: the whole run. A step has the time in which the host and the devices did it. */
   readonly range: Range | null;
   /** Null: no step. */
   readonly step: number | null;

@@ -144,7 +144,7 @@ function Shown({ page, source }: { page: Page; source: Source }) {
   const isExact = partOf(shown) === partOf(wanted);
   const otherwise = (
     <PagePart.Provider value={resultsOf(shown)}>
-      <OfWhat shown={shown} isLacking={!isExact && narrows !== undefined} />
+      <OfWhat shown={shown} />
       <page.component source={source} key={`${key} ${partOf(shown)}`} />
     </PagePart.Provider>
   );

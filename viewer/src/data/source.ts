@@ -75,8 +75,9 @@ export interface Manifest {
 /** A part of the recording, by the name of its results. */
 export interface ManifestPart {
   readonly name: string;
-  /** Of a step: its number and why it matters, and when it was. */
+  /** The number of the step, and why it matters. Absent: the part is no step. */
   readonly step?: string;
+  /** When the step was. */
   readonly start_ns?: number;
   readonly end_ns?: number;
 }

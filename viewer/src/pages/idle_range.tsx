@@ -4,9 +4,9 @@
 // When each GPU had no work in a range, from the events. Causes are known of the gaps that the
 // result of the whole run tells one by one.
 
+import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { WithTrace } from "../app/narrowed";
-import { useAnswer } from "../app/open_trace";
+import { OfScope } from "../app/of_scope";
 import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
 import { deviceWord, timelineHash } from "../app/state";
@@ -16,7 +16,7 @@ import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { IdleGap } from "../data/results";
 import { Swatch } from "../parts/bars";
 import { type Column, fixedColumn, idColumn, textColumn, usColumn } from "../parts/columns";
-import { Loading, Remark } from "../parts/states";
+import { Remark } from "../parts/states";
 import { Table } from "../parts/table";
 import type { DeviceGaps, Gap, Trace } from "../trace/api";
 
@@ -103,18 +103,13 @@ function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[
   );
 }
 
-function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace: Trace }) {
-  const devices = useAnswer(trace, (from, selection) => from.gaps(selection));
-  if (devices === null) return <Loading what="the events of the range" />;
-  const leftOut = devices.reduce((sum, each) => sum + each.left_out, 0);
-  if (leftOut === 0 && devices.length > 0) return <Ready trace={trace} devices={devices} />;
+/** Says that gaps cannot be told: what is left out would look like one. */
+function LeftOut({ count, otherwise }: { count: number; otherwise: VNode }) {
   return (
     <>
-      {leftOut > 0 && (
-        <div class="page" style={{ paddingBottom: 0 }}>
-          <Remark>{leftOutWords(leftOut)}. So its idle times are not known.</Remark>
-        </div>
-      )}
+      <div class="page" style={{ paddingBottom: 0 }}>
+        <Remark>{leftOutWords(count)}. So its idle times are not known.</Remark>
+      </div>
       {otherwise}
     </>
   );
@@ -123,8 +118,12 @@ function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace
 /** Shows the gaps of the scope. */
 export function IdleOfRange({ source, otherwise }: OfRangeProps) {
   return (
-    <WithTrace source={source} otherwise={otherwise}>
-      {(trace) => <OfTrace trace={trace} otherwise={otherwise} />}
-    </WithTrace>
+    <OfScope source={source} ask={(trace, of) => trace.gaps(of)} otherwise={otherwise}>
+      {({ devices }, trace) => {
+        const leftOut = devices.reduce((sum, each) => sum + each.left_out, 0);
+        if (leftOut > 0) return <LeftOut count={leftOut} otherwise={otherwise} />;
+        return devices.length === 0 ? otherwise : <Ready trace={trace} devices={devices} />;
+      }}
+    </OfScope>
   );
 }

@@ -4,17 +4,17 @@
 // Memory over time in a range, from the events. Who allocated it is known of whole recordings and of
 // the parts that have results.
 
-import { WithTrace } from "../app/narrowed";
-import { selectionOf, useAnswer } from "../app/open_trace";
+import { OfScope } from "../app/of_scope";
+import { selectionOf } from "../app/open_trace";
 import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
 import { bytes, position } from "../base/format";
 import { Figures } from "../parts/figures";
 import { MemoryChart } from "../parts/memory_chart";
-import { Loading } from "../parts/states";
 import {
   type CounterAnswer,
   isSelected,
+  type LateFaults,
   type Selection,
   type Trace,
   type TrackInfo,
@@ -47,7 +47,13 @@ function greatest(values: Float64Array): number {
   return values.reduce((best, each, i) => (each > (values[best] as number) ? i : best), 0);
 }
 
-async function usesOf(trace: Trace, selection: Selection): Promise<Use[]> {
+interface Uses {
+  readonly uses: readonly Use[];
+  readonly faults?: LateFaults | undefined;
+}
+
+/** Returns what was live in the range. Null: no memory was recorded in it. */
+async function usesOf(trace: Trace, selection: Selection): Promise<Uses | null> {
   const { start_ns, end_ns } = selection;
   const uses: Use[] = [];
   for (const track of trace.info.tracks) {
@@ -65,13 +71,13 @@ async function usesOf(trace: Trace, selection: Selection): Promise<Use[]> {
     const time_ns = Math.max(near.time_ns[top] ?? from, start_ns);
     uses.push({ track, curve, begin, end, peak: { time_ns, bytes: near.most[top] ?? begin } });
   }
-  return uses;
+  return uses.length === 0 ? null : { uses, faults: uses.at(-1)?.curve.faults };
 }
 
 function UseOf({ trace, track, curve, begin, end, peak }: Use & { trace: Trace }) {
   const { start_ns, end_ns } = selectionOf(trace);
   const { time_ns, most, least } = curve;
-  const low = least.reduce((one, other) => Math.min(one, other));
+  const low = least.reduce((one, other) => Math.min(one, other), begin);
   const points = [...time_ns].map((time, i) => ({
     time_ns: Math.max(time, start_ns),
     live_bytes: most[i] as number,
@@ -106,28 +112,21 @@ function UseOf({ trace, track, curve, begin, end, peak }: Use & { trace: Trace }
   );
 }
 
-function OfTrace({ trace, otherwise }: Pick<OfRangeProps, "otherwise"> & { trace: Trace }) {
-  const uses = useAnswer(trace, usesOf);
-  if (uses === null) return <Loading what="the events of the range" />;
-  if (uses.length === 0) return otherwise;
-  return (
-    <div class="page">
-      <p class="quiet">
-        This page is of {scopeWords(scope.value)}. Who allocated the memory is known of the whole
-        run, of processes and of devices.
-      </p>
-      {uses.map((use) => (
-        <UseOf key={use.track.id} trace={trace} {...use} />
-      ))}
-    </div>
-  );
-}
-
 /** Shows the memory of the scope. */
 export function MemoryOfRange({ source, otherwise }: OfRangeProps) {
   return (
-    <WithTrace source={source} otherwise={otherwise}>
-      {(trace) => <OfTrace trace={trace} otherwise={otherwise} />}
-    </WithTrace>
+    <OfScope source={source} ask={usesOf} otherwise={otherwise}>
+      {({ uses }, trace) => (
+        <div class="page">
+          <p class="quiet">
+            This page is of {scopeWords(scope.value)}. Who allocated the memory is known of the
+            whole run, of processes and of devices.
+          </p>
+          {uses.map((use) => (
+            <UseOf key={use.track.id} trace={trace} {...use} />
+          ))}
+        </div>
+      )}
+    </OfScope>
   );
 }

@@ -4,14 +4,12 @@
 // The flame graph of the Python functions in a range, from the events. Stacks of other weights are
 // known of whole recordings and of the parts that have results.
 
-import { useMemo } from "preact/hooks";
-import { WithTrace } from "../app/narrowed";
-import { useAnswer } from "../app/open_trace";
+import { OfScope } from "../app/of_scope";
 import type { OfRangeProps } from "../app/pages";
 import { scope, scopeWords } from "../app/scope";
 import { leftOutWords } from "../base/format";
-import { Loading, Remark } from "../parts/states";
-import type { CallTree, Trace } from "../trace/api";
+import { Remark } from "../parts/states";
+import type { CallTree, Selection, Trace } from "../trace/api";
 import { Stacks, type Weighted } from "./stacks";
 
 const NO_PLACE = { short_name: "", module: "", offset: 0, file: "", line: 0, pc: 0 };
@@ -38,24 +36,23 @@ export function stacksOf({ names, caller, self_ns }: CallTree): Weighted {
   };
 }
 
-function OfTrace({ source, trace, otherwise }: OfRangeProps & { trace: Trace }) {
-  const tree = useAnswer(trace, (from, selection) => from.calls(selection));
-  const result = useMemo(() => (tree === null ? null : stacksOf(tree)), [tree]);
-  if (tree === null || result === null) return <Loading what="the events of the range" />;
-  if (result.stacks.length === 0) return otherwise;
-  return (
-    <>
-      {tree.left_out > 0 && <Remark>{leftOutWords(tree.left_out)}</Remark>}
-      <Stacks source={source} python={result} />
-    </>
-  );
+/** Returns the calls of the scope. Null: no Python function was recorded in it. */
+async function callsOf(trace: Trace, selection: Selection) {
+  const tree = await trace.calls(selection);
+  const python = stacksOf(tree);
+  return python.stacks.length === 0 ? null : { ...tree, python };
 }
 
 /** Shows the Python functions of the scope; stacks of other weights are of a wider part. */
-export function StacksOfRange(props: OfRangeProps) {
+export function StacksOfRange({ source, otherwise }: OfRangeProps) {
   return (
-    <WithTrace source={props.source} otherwise={props.otherwise}>
-      {(trace) => <OfTrace {...props} trace={trace} />}
-    </WithTrace>
+    <OfScope source={source} ask={callsOf} otherwise={otherwise}>
+      {({ python, left_out }) => (
+        <>
+          {left_out > 0 && <Remark>{leftOutWords(left_out)}.</Remark>}
+          <Stacks source={source} python={python} />
+        </>
+      )}
+    </OfScope>
   );
 }

@@ -190,8 +190,8 @@ class MadeTrace implements Trace {
     return found;
   }
 
-  async gaps(): Promise<never[]> {
-    return [];
+  async gaps() {
+    return { devices: [] };
   }
 
   async calls(): Promise<never> {

@@ -147,6 +147,7 @@ export interface CounterAnswer {
   readonly least: Float64Array;
   readonly most: Float64Array;
   readonly unit: string;
+  readonly faults?: LateFaults;
 }
 
 /** The tracks that a question is about. Absent: all. */
@@ -221,8 +222,16 @@ export interface DeviceGaps {
   readonly gaps: readonly Gap[];
 }
 
+export interface GapsAnswer {
+  /** Devices with work in the range or around it. */
+  readonly devices: readonly DeviceGaps[];
+  /** Absent: none. What could not be read looks like a gap. */
+  readonly faults?: LateFaults;
+}
+
 /** Calls by what called them. Node 0 is the root. */
 export interface CallTree {
+  readonly faults?: LateFaults;
   readonly names: readonly string[];
   /** The number of a caller is smaller. */
   readonly caller: Uint32Array;
@@ -288,7 +297,7 @@ export interface Trace {
   ): Promise<CounterAnswer>;
   range(kind: TrackKind, selection: Selection): Promise<RangeAnswer>;
   /** When devices had no work. */
-  gaps(selection: Selection): Promise<readonly DeviceGaps[]>;
+  gaps(selection: Selection): Promise<GapsAnswer>;
   /** The calls of Python functions. */
   calls(selection: Selection): Promise<CallTree>;
   event(track: number, row: number): Promise<EventDetail>;

@@ -8,9 +8,9 @@ import type { Source } from "../data/source";
 import {
   type CallTree,
   type CounterAnswer,
-  type DeviceGaps,
   type EventDetail,
   type EventRef,
+  type GapsAnswer,
   isSelected,
   type LateFaults,
   type ProcessInfo,
@@ -119,7 +119,7 @@ class OpenedTrace implements Trace {
   ): Promise<CounterAnswer> {
     const curve = this.tracks[track]?.curve;
     if (curve == null) throw new RangeError("there is no such curve");
-    return curve.answer(start, end, nsPerPx);
+    return { ...(await curve.answer(start, end, nsPerPx)), ...this.late() };
   }
 
   async range(kind: TrackKind, selection: Selection): Promise<RangeAnswer> {
@@ -153,12 +153,14 @@ class OpenedTrace implements Trace {
     return { kind, rows, busy_ns: busy, left_out: leftOut, ...one_in, ...this.late() };
   }
 
-  gaps(selection: Selection): Promise<DeviceGaps[]> {
-    return findGaps(this.tracks, selection, (name) => this.names.text[name] ?? "");
+  async gaps(selection: Selection): Promise<GapsAnswer> {
+    const nameOf = (name: number) => this.names.text[name] ?? "";
+    return { devices: await findGaps(this.tracks, selection, nameOf), ...this.late() };
   }
 
-  calls(selection: Selection): Promise<CallTree> {
-    return makeCallTree(this.tracks, selection, (name) => this.names.text[name] ?? "");
+  async calls(selection: Selection): Promise<CallTree> {
+    const nameOf = (name: number) => this.names.text[name] ?? "";
+    return { ...(await makeCallTree(this.tracks, selection, nameOf)), ...this.late() };
   }
 
   event(track: number, row: number): Promise<EventDetail> {

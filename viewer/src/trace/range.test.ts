@@ -65,7 +65,7 @@ describe("gaps of a range", () => {
     ["an import", `${FIXTURES}kineto`],
   ])("equal those of all events of %s", async (_, path) => {
     const trace = await open(path);
-    const devices = await trace.gaps({
+    const { devices } = await trace.gaps({
       start_ns: trace.info.start_ns,
       end_ns: trace.info.end_ns + 1,
     });
@@ -74,7 +74,7 @@ describe("gaps of a range", () => {
     await fc.assert(
       fc.asyncProperty(ranges(trace), async (range) => {
         const expected = slowGaps(events, range);
-        const found = (await trace.gaps(range))[0];
+        const found = (await trace.gaps(range)).devices[0];
         const idle = expected.reduce((sum, [from, to]) => sum + to - from, 0);
         expect(found?.idle_ns ?? 0).toBe(idle);
         expect(found?.gap_count ?? 0).toBe(expected.length);
@@ -89,9 +89,30 @@ describe("gaps of a range", () => {
   it("are those of the chosen process and device alone", async () => {
     const trace = await open(MODEL);
     const whole = { start_ns: trace.info.start_ns, end_ns: trace.info.end_ns + 1 };
-    expect(await trace.gaps({ ...whole, devices: [7] })).toEqual([]);
-    expect(await trace.gaps({ ...whole, processes: [] })).toEqual([]);
+    expect(await trace.gaps({ ...whole, devices: [7] })).toEqual({ devices: [] });
+    expect(await trace.gaps({ ...whole, processes: [] })).toEqual({ devices: [] });
     expect(await trace.gaps({ ...whole, devices: [0] })).toEqual(await trace.gaps(whole));
+  });
+});
+
+describe("damage", () => {
+  it("is told with the gaps, the calls and the memory of a range", async () => {
+    const files = storedFiles(`${FIXTURES}kineto`).map((file) => ({
+      ...file,
+      async read(offset: number, length: number) {
+        const bytes = new Uint8Array(await file.read(offset, length));
+        // Blocks in the middle of the file hold rows; what is read at first is at its ends.
+        if (isDamaged && length < file.size / 2) bytes.fill(0xff);
+        return bytes;
+      },
+    }));
+    let isDamaged = false;
+    const trace = await openInPage(sourceOf(files), () => {}, { cacheBytes: 1, eagerRows: 0 });
+    const whole = { start_ns: trace.info.start_ns, end_ns: trace.info.end_ns + 1 };
+    expect(trace.info.faults).toEqual([]);
+    isDamaged = true;
+    expect((await trace.gaps(whole)).faults?.count).toBeGreaterThan(0);
+    expect((await trace.calls(whole)).faults?.first).toMatch(/block|cut|checksum|read/);
   });
 });
 
