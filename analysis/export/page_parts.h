@@ -19,7 +19,7 @@ struct PagePart {
   // The name of the part in the page and in addresses of `gpuprof serve`: "pid=12", "device=0" or
   // "step=3".
   std::string name;
-  std::string words;    // for people: "12, a typical one"; empty: the part is no step
+  std::string words;    // for people: "12, a typical one"; empty: the part is not a step
   Interval window;      // in which the events of the step are
   PassOptions options;  // what `gpuprof stats` is asked for
 };

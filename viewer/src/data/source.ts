@@ -75,7 +75,7 @@ export interface Manifest {
 /** A part of the recording, by the name of its results. */
 export interface ManifestPart {
   readonly name: string;
-  /** The number of the step, and why it matters. Absent: the part is no step. */
+  /** The number of the step, and why it matters. Absent: the part is not a step. */
   readonly step?: string;
   /** When the step was. */
   readonly start_ns?: number;
