@@ -26,6 +26,10 @@ namespace google::protobuf {
 class Message;
 }
 
+namespace gpuprof::proto {
+class Bundle;
+}
+
 namespace gpuprof::analysis {
 
 struct Trace;
@@ -356,6 +360,9 @@ std::string OneLine(std::string_view text);     // without line feeds, too
 std::string PlainLines(std::string_view text);  // of several lines
 // Escapes DEL and U+0080 to U+009F, which JSON in UTF-8 leaves as they are.
 std::string PlainJson(std::string json);
+// Returns sentences about programs that the bundle's processes started and that run without
+// gpuprof: "not recorded: PROGRAM, 3 times: REASON".
+std::vector<std::string> UnrecordedWords(const proto::Bundle& manifest);
 // Returns one word in the form that a shell must be given. The word is quoted only if quotes are
 // needed. Control characters and bytes that are not UTF-8 are written as escapes that bash and zsh
 // read back ($'...').

@@ -18,6 +18,7 @@
 
 #include "inject/control_thread.h"
 #include "inject/dormant.h"
+#include "inject/exec_target.h"
 #include "inject/hooks/locks.h"
 #include "inject/hooks/signals.h"
 #include "inject/interrupted_code.h"
@@ -29,6 +30,7 @@
 #include "inject/settings.h"
 #include "inject/thread_exit.h"
 #include "inject/tsc.h"
+#include "inject/unrecorded.h"
 
 using namespace gpuprof;
 using namespace gpuprof::inject;
@@ -88,10 +90,11 @@ void BeginToRecord() {
   const uint64_t ticks = proto::ReadCounter();
   const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   if (!ReadSettings()) return;
-  if (IsThreadSanitized()) {
+  const bool is_watched = IsWatched();
+  if (is_watched || IsSanitized()) {
+    NoteUnrecorded(nullptr,
+                   is_watched ? proto::ExecObstacle::kOtherTool : proto::ExecObstacle::kSanitizer);
     g_settings.bundle[0] = 0;
-    Say("this process is not recorded, because ThreadSanitizer would report the recorder's own "
-        "threads");
     return;
   }
   LeaveForeignHeap();
@@ -120,6 +123,7 @@ void Enter() {
   EnsureBegun();
   if (!IsWanted()) return;
   CreateThreadExitKey();
+  WatchThreadExit();  // of the main thread, which may have its ring already
   on_exit(OnExit, nullptr);
   __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
   InstallSignal(g_launch.signal);

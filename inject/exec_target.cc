@@ -11,6 +11,9 @@
 #include "inject/settings.h"
 #include "inject/text.h"
 #include "proto/contract.h"
+#include "proto/watching_tools.h"
+
+extern "C" char** environ;
 
 namespace gpuprof::inject {
 namespace {
@@ -52,6 +55,27 @@ const char* FindObject(const char* entry) {
   return nullptr;
 }
 
+// Whether `text` begins with one of `words`.
+template <size_t kCount>
+bool BeginsWith(const char* text, const char* const (&words)[kCount]) {
+  for (const char* word : words)
+    if (__builtin_strncmp(text, word, Length(word)) == 0) return true;
+  return false;
+}
+
+// Whether an item of LD_PRELOAD is the library of a tool that watches the program.
+bool NamesWatcher(const char* entry) {
+  for (const char* item = entry + kPreloadBytes; *item != 0;) {
+    const char* end = ItemEnd(item);
+    const char* name = item;
+    for (const char* p = item; p < end; ++p)
+      if (*p == '/') name = p + 1;
+    if (BeginsWith(name, proto::kWatchingPreloads)) return true;
+    item = *end == 0 ? end : end + 1;
+  }
+  return false;
+}
+
 bool NamesSanitizer(const char* list) {
   constexpr const char* kSanitizers[] = {"libasan", "libtsan", "libclang_rt"};
   for (; *list != 0; ++list)
@@ -75,35 +99,109 @@ struct Head {
   long size;
 };
 
-// The interpreter of an ELF file; "" if it has none. False: it cannot be found out.
-bool ReadInterpreter(long fd, const Elf64_Ehdr& header, char* path, size_t capacity) {
-  path[0] = 0;
-  for (unsigned i = 0; i < header.e_phnum && i < 64; ++i) {
-    Elf64_Phdr segment;
-    const auto at = static_cast<long>(header.e_phoff + i * sizeof(segment));
-    if (raw::Call(SYS_pread64, fd, raw::Arg(&segment), sizeof(segment), at) !=
-        static_cast<long>(sizeof(segment)))
-      return false;
-    if (segment.p_type != PT_INTERP) continue;
-    if (segment.p_filesz == 0 || segment.p_filesz >= capacity) return false;
-    const long n = raw::Call(SYS_pread64, fd, raw::Arg(path), static_cast<long>(segment.p_filesz),
-                             static_cast<long>(segment.p_offset));
-    path[n > 0 ? n : 0] = 0;
-    return n > 0;
+// An executable of this machine, by reading. Nothing in it is trusted: what cannot be read is
+// empty.
+class Executable {
+ public:
+  Executable(long fd, const Elf64_Ehdr& header) : fd_(fd) {
+    count_ = header.e_phnum < kMostSegments ? header.e_phnum : kMostSegments;
+    const auto bytes = static_cast<long>(count_ * sizeof(Elf64_Phdr));
+    if (header.e_phentsize != sizeof(Elf64_Phdr) || !Read(segments_, bytes, header.e_phoff))
+      count_ = 0;
   }
-  return true;
-}
 
-ExecObstacle OfElf(long fd, const Head& head) {
+  // The loader that it names; "": none.
+  void Interpreter(char* path, size_t capacity) const {
+    path[0] = 0;
+    const Elf64_Phdr* segment = Find(PT_INTERP);
+    if (segment == nullptr || segment->p_filesz == 0 || segment->p_filesz >= capacity) return;
+    const auto bytes = static_cast<long>(segment->p_filesz);
+    path[Read(path, bytes, segment->p_offset) ? bytes : 0] = 0;
+  }
+
+  // Calls visit(name) for each library that it needs, with the first bytes of the name, until it
+  // answers false.
+  template <typename Visit>
+  void ForEachNeeded(Visit visit) const {
+    const Elf64_Phdr* segment = Find(PT_DYNAMIC);
+    if (segment == nullptr) return;
+    const uint64_t names = NamesOffset(*segment);
+    ForEachEntry(*segment, [&](const Elf64_Dyn& entry) {
+      char name[32];
+      if (entry.d_tag != DT_NEEDED || names == 0) return true;
+      const long n = raw::Call(SYS_pread64, fd_, raw::Arg(name), sizeof(name) - 1,
+                               static_cast<long>(names + entry.d_un.d_val));
+      name[n > 0 ? n : 0] = 0;
+      return visit(name);
+    });
+  }
+
+ private:
+  static constexpr size_t kMostSegments = 32;
+  static constexpr size_t kMostEntries = 1024;
+
+  bool Read(void* to, long bytes, uint64_t offset) const {
+    return raw::Call(SYS_pread64, fd_, raw::Arg(static_cast<char*>(to)), bytes,
+                     static_cast<long>(offset)) == bytes;
+  }
+
+  const Elf64_Phdr* Find(uint32_t type) const {
+    for (size_t i = 0; i < count_; ++i)
+      if (segments_[i].p_type == type) return &segments_[i];
+    return nullptr;
+  }
+
+  template <typename Visit>
+  void ForEachEntry(const Elf64_Phdr& segment, Visit visit) const {
+    Elf64_Dyn entries[32];
+    size_t left = segment.p_filesz / sizeof(Elf64_Dyn);
+    if (left > kMostEntries) left = kMostEntries;
+    for (uint64_t at = segment.p_offset; left > 0; at += sizeof(entries)) {
+      const size_t count = left < 32 ? left : 32;
+      if (!Read(entries, static_cast<long>(count * sizeof(Elf64_Dyn)), at)) return;
+      for (size_t i = 0; i < count; ++i)
+        if (entries[i].d_tag == DT_NULL || !visit(entries[i])) return;
+      left -= count;
+    }
+  }
+
+  // Where the names of libraries are in the file; 0: not known.
+  uint64_t NamesOffset(const Elf64_Phdr& dynamic) const {
+    uint64_t address = 0;
+    ForEachEntry(dynamic, [&](const Elf64_Dyn& entry) {
+      if (entry.d_tag == DT_STRTAB) address = entry.d_un.d_ptr;
+      return address == 0;
+    });
+    for (size_t i = 0; i < count_; ++i) {
+      const Elf64_Phdr& segment = segments_[i];
+      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+          address - segment.p_vaddr < segment.p_filesz)
+        return segment.p_offset + (address - segment.p_vaddr);
+    }
+    return 0;
+  }
+
+  long fd_;
+  size_t count_ = 0;
+  Elf64_Phdr segments_[kMostSegments];
+};
+
+[[gnu::noinline]] ExecObstacle OfElf(long fd, const Head& head) {
   const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(head.bytes);
   if (head.size < static_cast<long>(sizeof(header))) return ExecObstacle::kNone;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine)
     return ExecObstacle::kWordSize;
+  const Executable executable(fd, header);
   char interpreter[256];
-  if (!ReadInterpreter(fd, header, interpreter, sizeof(interpreter))) return ExecObstacle::kNone;
-  const char* name = BaseName(interpreter);
-  const bool is_musl = __builtin_strncmp(name, "ld-musl", sizeof("ld-musl") - 1) == 0;
-  return is_musl ? ExecObstacle::kOtherLibc : ExecObstacle::kNone;
+  executable.Interpreter(interpreter, sizeof(interpreter));
+  if (interpreter[0] != 0 && !BeginsWith(BaseName(interpreter), proto::kGlibcLoaders))
+    return ExecObstacle::kOtherLibc;
+  ExecObstacle obstacle = ExecObstacle::kNone;
+  executable.ForEachNeeded([&](const char* name) {
+    if (BeginsWith(name, proto::kSanitizerRuntimes)) obstacle = ExecObstacle::kSanitizer;
+    return obstacle == ExecObstacle::kNone;
+  });
+  return obstacle;
 }
 
 // The program behind "#!", if the file is a script. Its end is a space, a tab or a newline.
@@ -119,6 +217,7 @@ bool ReadScript(const Head& head, char* interpreter, size_t capacity) {
   return at < head.size && !text.cut();
 }
 
+// Of a file, whatever the environment says.
 ExecObstacle OfFile(const char* path, int depth) {
   const long fd =
       raw::Call(SYS_openat, AT_FDCWD, raw::Arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -139,11 +238,28 @@ ExecObstacle OfFile(const char* path, int depth) {
 ExecObstacle FindObstacle(const char* path, char* const envp[]) noexcept {
   if (envp == nullptr) return ExecObstacle::kNone;
   const char* item = nullptr;
-  for (char* const* entry = envp; *entry != nullptr && item == nullptr; ++entry)
-    if (IsPreload(*entry)) item = FindObject(*entry);
+  bool is_watched = false;
+  bool has_sanitizer = false;
+  for (char* const* entry = envp; *entry != nullptr; ++entry) {
+    is_watched |= BeginsWith(*entry, proto::kWatchingVariables);
+    if (!IsPreload(*entry) || item != nullptr) continue;
+    item = FindObject(*entry);
+    is_watched |= NamesWatcher(*entry);
+    has_sanitizer = NamesSanitizer(*entry + kPreloadBytes);
+  }
   if (item == nullptr) return ExecObstacle::kNone;
   if (!IsReadable(item)) return ExecObstacle::kUnreachable;
-  return path == nullptr ? ExecObstacle::kNone : OfFile(path, 0);
+  if (is_watched) return ExecObstacle::kOtherTool;
+  const ExecObstacle obstacle = path == nullptr ? ExecObstacle::kNone : OfFile(path, 0);
+  // Its runtime comes first, as `gpuprof run` puts it for the command itself.
+  const bool is_first = obstacle == ExecObstacle::kSanitizer && has_sanitizer;
+  return is_first ? ExecObstacle::kNone : obstacle;
+}
+
+bool IsWatched() noexcept {
+  for (char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (IsPreload(*entry) && NamesWatcher(*entry)) return true;
+  return false;
 }
 
 bool HasLostObject(const char* path, char* const envp[]) noexcept {
@@ -153,11 +269,13 @@ bool HasLostObject(const char* path, char* const envp[]) noexcept {
   bool is_recorded = false;
   for (char* const* entry = envp; *entry != nullptr; ++entry) {
     if (IsPreload(*entry)) preload = *entry;
+    if (BeginsWith(*entry, proto::kWatchingVariables)) return false;
     is_recorded |= __builtin_strncmp(*entry, proto::kEnvBundle, kBundleBytes) == 0 &&
                    (*entry)[kBundleBytes] == '=' && (*entry)[kBundleBytes + 1] != 0;
   }
   if (!is_recorded || preload == nullptr || preload[kPreloadBytes] == 0) return false;
-  if (FindObject(preload) != nullptr || !IsReadable(InjectPath())) return false;
+  if (FindObject(preload) != nullptr || NamesWatcher(preload) || !IsReadable(InjectPath()))
+    return false;
   return path == nullptr || OfFile(path, 0) == ExecObstacle::kNone;
 }
 

@@ -15,6 +15,7 @@
 #include "inject/entry.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
+#include "proto/watching_tools.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 int g_resolved = 0;
 bool g_heap_is_ours = true;
 bool g_c11_is_libcs = false;
-bool g_is_thread_sanitized = false;
+bool g_is_sanitized = false;
 
 // The program's own, where it is not the hook.
 void (*g_programs_free)(void*) = nullptr;
@@ -253,8 +254,8 @@ bool ResolveRealSymbols() noexcept {
   if (found.free_sized == nullptr) found.free_sized = FreeSized;
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
-  g_is_thread_sanitized =
-      MayBeDefinedFrom(_r_debug.r_map, "__tsan_init") && dlsym(Program(), "__tsan_init") != nullptr;
+  for (const char* name : proto::kSanitizerFunctions)
+    g_is_sanitized |= MayBeDefinedFrom(_r_debug.r_map, name) && dlsym(Program(), name) != nullptr;
   g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;
   FindHeapBefore();
@@ -267,6 +268,6 @@ bool C11IsLibcs() noexcept { return g_c11_is_libcs; }
 
 bool HeapIsOurs() noexcept { return g_heap_is_ours; }
 
-bool IsThreadSanitized() noexcept { return g_is_thread_sanitized; }
+bool IsSanitized() noexcept { return g_is_sanitized; }
 
 }  // namespace gpuprof::inject

@@ -35,9 +35,9 @@ bool C11IsLibcs() noexcept;
 // reached. They then work on its heap, which is not recorded. After resolution.
 bool HeapIsOurs() noexcept;
 
-// Returns whether thread sanitizer watches the process. It sees the libc calls of gpuprof's
-// threads, but not how these calls agree with each other. So it would report them as races of the
-// program.
-bool IsThreadSanitized() noexcept;
+// Returns whether a sanitizer watches each thread or each address of the process. Thread sanitizer
+// sees the libc calls of gpuprof's threads, but not how these calls agree with each other. So it
+// would report them as races of the program.
+bool IsSanitized() noexcept;
 
 }  // namespace gpuprof::inject

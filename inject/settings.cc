@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -427,6 +428,28 @@ bool NamesAnotherInjection() {
   return path == nullptr || !Equal(BaseName(path), proto::kInjectObject);
 }
 
+// Another user who owns the bundle could exchange its files, and would own what root records. Root
+// is trusted. An own folder loses the right of others to write in it, as in `gpuprof run`.
+bool IsForeign(const char* bundle) {
+  constexpr mode_t kOthersMayWrite = 022;
+  struct stat status;
+  if (raw::Call(SYS_stat, raw::Arg(bundle), raw::Arg(&status)) != 0) return false;  // told later
+  const auto user = static_cast<uid_t>(raw::Call(SYS_geteuid));
+  if (status.st_uid == user && (status.st_mode & kOthersMayWrite) != 0)
+    raw::Call(SYS_chmod, raw::Arg(bundle), status.st_mode & 07777 & ~kOthersMayWrite);
+  return status.st_uid != user && status.st_uid != 0;
+}
+
+[[gnu::cold]] void SayForeign(const char* bundle) {
+  char line[640];
+  Say(Text(line, sizeof(line))
+          .Add("nothing is recorded: ")
+          .Add(bundle)
+          .Add(" belongs to another user, who could change the bundle; name a new folder of your "
+               "own with 'gpuprof env -o DIR'")
+          .c_str());
+}
+
 }  // namespace
 
 const char* TracerPath() noexcept { return g_tracer_path; }
@@ -449,6 +472,11 @@ bool ReadSettings() noexcept {
     g_settings.bundle[0] = 0;
     Reject(proto::kEnvBundle, bundle,
            "an absolute path of less than 512 bytes; nothing is recorded");
+    return false;
+  }
+  if (IsForeign(g_settings.bundle)) {
+    g_settings.bundle[0] = 0;
+    SayForeign(bundle);
     return false;
   }
   g_settings.stack_depth = proto::kDefaultStackFrames;

@@ -6,6 +6,7 @@
 #include "launcher/bundle.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -298,6 +299,20 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
     if (report.alive.empty() || waited >= grace_ms || !report.failures.empty()) return report;
     SleepMs(kStepMs);
   }
+}
+
+void TakeUnrecorded(const TrustedFolder& folder, proto::Bundle* bundle) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const int file = openat(folder.fd(), proto::kUnrecordedFile, kFlags);
+  if (file < 0) return;
+  // The recorder stops at a mebibyte.
+  std::string bytes((size_t{2} << 20), 0);
+  const ssize_t size = read(file, bytes.data(), bytes.size());
+  close(file);
+  proto::Bundle more;
+  if (size > 0) more.ParsePartialFromArray(bytes.data(), static_cast<int>(size));
+  bundle->mutable_unrecorded_program()->MergeFrom(more.unrecorded_program());
+  folder.Remove(proto::kUnrecordedFile);
 }
 
 uint64_t BundleBytes(const std::string& bundle) {

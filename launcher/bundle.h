@@ -80,6 +80,10 @@ struct FinishReport {
 FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
                              int grace_ms);
 
+// Moves what processes have told of programs without gpuprof to the description, and removes their
+// file.
+void TakeUnrecorded(const TrustedFolder& folder, proto::Bundle* bundle);
+
 // Returns the sum of the sizes of the bundle's files.
 uint64_t BundleBytes(const std::string& bundle);
 

@@ -154,6 +154,8 @@ std::string WhyNothing(const RunFacts& facts) {
            "gpuprof ctl start PID, or kill -USR1 PID. A program that takes this signal by a system "
            "call of its own needs another --signal";
   }
+  if (!facts.unrecorded.empty())
+    return "no program that can be recorded did anything that --trace records";
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
            "' are not recorded, and it started no program that is; record it with --include " +
@@ -188,6 +190,7 @@ Summary Summarize(const RunFacts& facts) {
   summary.lines.push_back("'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
                           FormatSeconds(seconds));
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
+  for (const std::string& words : facts.unrecorded) summary.lines.push_back(words);
   if (facts.bundle_is_gone || ListProcesses(folder).empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
     if (!facts.survivors.empty()) {

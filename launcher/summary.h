@@ -29,6 +29,7 @@ struct RunFacts {
   std::vector<int32_t> survivors;
   Program program;
   std::vector<Setting> settings;
+  std::vector<std::string> unrecorded;  // sentences about programs that ran without gpuprof
 };
 
 struct Summary {

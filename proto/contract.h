@@ -105,6 +105,8 @@ inline constexpr uint32_t kDefaultHeapPeriod = 2 * 1024 * 1024;
 
 // Files in a bundle directory.
 inline constexpr char kBundleFile[] = "bundle.pb";
+// Programs that were started without gpuprof while a run goes on: a Bundle, appended to.
+inline constexpr char kUnrecordedFile[] = "unrecorded.pb";
 inline constexpr char kTraceSuffix[] = ".gpt";  // p<pid>-<start>.gpt
 inline constexpr char kRingSuffix[] =
     ".ring";  // p<pid>-<start>.ring, while the process lives or after it died

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why a program that was started cannot load gpuprof's object. Records of ProcessEvent::kSpawn hold
-// it in b, those of kExec in a.
+// Why a program that was started runs without gpuprof. Records of ProcessEvent::kSpawn hold it in
+// b, those of kExec in a. The bundle's notes of such programs hold it too (proto/bundle.proto).
 
 #pragma once
 
@@ -12,9 +12,12 @@ namespace gpuprof::proto {
 
 enum class ExecObstacle : uint32_t {
   kNone = 0,
-  kOtherLibc = 1,   // linked with another C library than glibc
-  kWordSize = 2,    // for another processor, or for another word size
-  kUnreachable = 3  // the object's file does not exist there, or may not be read
+  kOtherLibc = 1,    // linked with another C library than glibc
+  kWordSize = 2,     // for another processor, or for another word size
+  kUnreachable = 3,  // the object's file does not exist there, or may not be read
+  kSanitizer =
+      4,  // built with a sanitizer, whose runtime must be the first library, or knows all threads
+  kOtherTool = 5  // another tool watches every thread or every address of it
 };
 
 }  // namespace gpuprof::proto

@@ -442,6 +442,8 @@ std::string HowItEnded(const Process& process) {
       return "went on unrecorded: it needs a single thread" + by;
     case proto::ExitWay::kRights:
       return "went on unrecorded after it gave rights up" + by;
+    case proto::ExitWay::kLimits:
+      return "went on unrecorded: a limit left it too little memory or threads" + by;
     case proto::ExitWay::kUnknown:
       break;
   }

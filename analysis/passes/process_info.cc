@@ -34,6 +34,8 @@ std::string EndOf(const Process& process) {
       return "went on unrecorded: it needs a single thread";
     case proto::ExitWay::kRights:
       return "went on unrecorded after it gave rights up";
+    case proto::ExitWay::kLimits:
+      return "went on unrecorded: a limit left it too little memory or threads";
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -41,6 +41,7 @@ Result<BundleFiles> FindInDirectory(const std::string& path) {
     const std::string name = entry->d_name;
     Stem stem;
     if (name == proto::kBundleFile) files.has_manifest = true;
+    if (name == proto::kUnrecordedFile) files.has_unrecorded = true;
     if (EndsWith(name, proto::kTraceSuffix)) files.traces.push_back(name);
     if (EndsWith(name, proto::kRingSuffix) &&
         ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem)) {

@@ -53,6 +53,7 @@ struct BundleFiles {
   std::vector<std::string> traces;  // names of .gpt files, sorted
   std::vector<Stem> rings;          // with a ring file, or with segments; sorted by name
   bool has_manifest = false;
+  bool has_unrecorded = false;  // proto::kUnrecordedFile
 };
 
 // Finds the files of `path`: a bundle directory or one .gpt file (then with its ring file and the

@@ -43,6 +43,18 @@ void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
   if (!what.empty()) model->AddFault({proto::kBundleFile, 0, what});
 }
 
+// What the run has not moved to the manifest: it goes on, or there is no launcher.
+void ReadUnrecorded(const BundleFiles& found, ModelBuilder* model) {
+  if (!found.has_unrecorded) return;
+  Result<FileBytes> file =
+      ReadFile(found.directory + "/" + proto::kUnrecordedFile, kMostManifestBytes + 1);
+  proto::Bundle more;
+  // A process may be writing its entry: what is whole counts.
+  if (!file.ok() || file->bytes > kMostManifestBytes) return;
+  more.ParsePartialFromArray(file->data.get(), static_cast<int>(file->bytes));
+  model->trace().manifest.mutable_unrecorded_program()->MergeFrom(more.unrecorded_program());
+}
+
 Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
   Files files;
   for (const std::string& name : found.traces)
@@ -145,6 +157,7 @@ Error PlaceFiles(const std::string& path, bool may_recover, int threads, ModelBu
   if (!found.ok()) return found.error();
   Trace* trace = &model->trace();
   ReadManifest(*found, model);
+  ReadUnrecorded(*found, model);
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, may_recover);
   model->AddFaults(rings.faults);
   Files& files = placed->files;

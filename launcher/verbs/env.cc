@@ -55,10 +55,16 @@ class Env : public Verb {
   }
 
  private:
-  // The directory is made where the lines are run: that may be another machine.
+  // The directory is made where the lines are run: that may be another machine. The recorder does
+  // not write to a directory of another user.
   static std::string Commands(const std::string& directory, const Variables& variables) {
     // The mode is that of a bundle, whatever the umask.
-    std::string text = "mkdir -p -m 700 " + ShellQuote(directory) + "\n";
+    const std::string name = ShellQuote(directory);
+    std::string text = "mkdir -p -m 700 " + name + "\n[ -O " + name + " ] || echo " +
+                       ShellQuote("gpuprof: " + directory +
+                                  " belongs to another user, who could change the bundle; name a "
+                                  "new directory with -o DIR") +
+                       " >&2\n";
     for (const auto& [name, value] : variables)
       text += "export " + name + "=" + ShellQuote(value) + "\n";
     return text;

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "analysis/analysis.h"
 #include "launcher/bundle.h"
 #include "launcher/carriers.h"
 #include "launcher/child.h"
@@ -248,6 +249,8 @@ class Run : public Verb {
     description->set_exit_status(facts_.child.ExitStatus());
     description->set_root_pid(facts_.child.pid);
     for (const std::string& note : sampler_.not_in_trace()) description->add_counter_note(note);
+    TakeUnrecorded(bundle_.folder(), description);
+    facts_.unrecorded = analysis::UnrecordedWords(*description);
     facts_.bundle_is_gone = !bundle_.folder().IsAt(bundle_.path());
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
