@@ -41,9 +41,14 @@ constexpr uint64_t kTick = 20 * kMillisecond;
 constexpr uint64_t kQuietTick = 100 * kMillisecond;
 constexpr uint64_t kSlowTick = 200 * kMillisecond;
 constexpr uint64_t kLoadingTime = 300 * kMillisecond;
-// How long the process may stay alive with nothing but our threads in it.
-constexpr uint64_t kLonelyTime = kSecond;
+// How long the process may stay alive with nothing but our threads in it, after the main thread has
+// left.
 constexpr uint64_t kLonelyTimeWithoutMain = 20 * kMillisecond;
+// A thread that says goodbye is still there for a moment.
+constexpr uint64_t kFarewellTick = kMillisecond;
+constexpr uint64_t kFarewellTime = 20 * kMillisecond;
+// The main thread may leave by a system call of its own: nobody tells.
+constexpr uint64_t kIdleTick = 200 * kMillisecond;
 constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
@@ -62,6 +67,7 @@ std::atomic<uint32_t> g_runs{0};  // there is a thread to answer
 std::atomic<uint32_t> g_begun{kNoAnswer};
 std::atomic<uint32_t> g_closed{kNoAnswer};
 bool g_forked = false;
+bool g_was_woken = false;  // before this round of the control thread
 // A delayed capture, as the monotonic clock will show it; 0: none, or over. Children forked
 // meanwhile begin and end theirs at the same moments.
 uint64_t g_delayed_start = 0;
@@ -78,9 +84,10 @@ uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 struct Deadlines {
   uint64_t session;  // when the tracer is loaded for a capture that began with the process
   uint64_t tick;
-  uint64_t loading;  // until then libraries are taken to be on their way
-  uint64_t lonely;   // next look at whether only our threads are left
-  uint64_t ranges;   // next look for a framework that tells of steps; 0: no more
+  uint64_t loading;   // until then libraries are taken to be on their way
+  uint64_t lonely;    // next look at whether only our threads are left
+  uint64_t farewell;  // until then a thread of the program is taken to be ending
+  uint64_t ranges;    // next look for a framework that tells of steps; 0: no more
 };
 
 void SleepFor(uint64_t ns) {
@@ -187,9 +194,12 @@ void Work(Deadlines* deadlines, uint64_t began) {
     StopCapture("delay");
   }
   if (SessionMayStart(now, *deadlines)) StartSession();
-  if (now >= deadlines->lonely || MainThreadLeft()) {
+  if (!MainThreadLeft() && MainThreadIsGone()) NoteMainThreadLeft();
+  if (MainThreadLeft()) {
     if (OnlyOursRemain()) Leave();
-    deadlines->lonely = Now() + kLonelyTime;
+    if (g_was_woken) deadlines->farewell = now + kFarewellTime;
+    deadlines->lonely =
+        Now() + (now < deadlines->farewell ? kFarewellTick : kLonelyTimeWithoutMain);
   }
   if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
   RunMarkedCaptures();
@@ -212,7 +222,6 @@ void* ControlMain(void*) {
   const uint64_t began = Now();
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
-  deadlines.lonely = began + kLonelyTime;
   deadlines.ranges = began;
   if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
@@ -220,7 +229,7 @@ void* ControlMain(void*) {
   }
   while (g_leave.load() == 0 &&
          (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid)) {
-    g_wanted.store(0);
+    g_was_woken = g_wanted.exchange(0) != 0;
     if (g_reopen_wanted.exchange(0) != 0) OpenControlSocket();
     SayWhatWasPosted();
     ServeControlSocket();
@@ -229,12 +238,12 @@ void* ControlMain(void*) {
       g_settled.store(1);
       raw::Call(SYS_futex, raw::Arg(&g_settled), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
     }
-    uint64_t until = Now() + kSecond;
+    uint64_t until = Now() + kIdleTick;
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
     Earlier(&until, deadlines.ranges);
     if (HasParentsCaptures()) Earlier(&until, Now() + kTick);
-    if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
+    if (MainThreadLeft()) Earlier(&until, deadlines.lonely);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.
       Earlier(&until, deadlines.session > Now() ? deadlines.session : Now() + kForkedSessionDelay);

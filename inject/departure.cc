@@ -12,6 +12,7 @@
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_syscall.h"
+#include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/state.h"
 
@@ -71,9 +72,11 @@ void Depart(proto::ExitWay way) {
 void DepartAndSleep(proto::ExitWay way) {
   g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
   Depart(way);
+  if (way == proto::ExitWay::kLimits && IsAloneButForUs()) UnmapRings();
   BeginNewTrace();
   g_process.ring_file = nullptr;  // no other thread uses it, and the process's end is not its end
   g_process.captures.store(0);
+  g_process.may_have_threads.store(0);
   FallDormant();
 }
 
@@ -93,6 +96,12 @@ void DepartIfAlone() noexcept {
 
 void DepartForRights() noexcept {
   if (OwnsProcess() && !IsDormant()) DepartAndSleep(proto::ExitWay::kRights);
+}
+
+bool DepartForLimits() noexcept {
+  if (!OwnsProcess() || IsDormant()) return false;
+  DepartAndSleep(proto::ExitWay::kLimits);
+  return true;
 }
 
 bool CapturesInChildren() noexcept { return g_was_capturing && g_process.captures.load() == 0; }

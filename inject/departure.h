@@ -26,6 +26,11 @@ void DepartIfAlone() noexcept;
 // as its settings say. On a thread of the program, outside signal handlers.
 void DepartForRights() noexcept;
 
+// Ends the trace and gpuprof's threads: a limit leaves the program less than it needs. The process
+// is dormant afterwards. Returns whether anything was given back. On a thread of the program,
+// outside signal handlers.
+bool DepartForLimits() noexcept;
+
 // Returns whether the capture that began with the program would go on, had the process not been
 // left alone. For a fork.
 bool CapturesInChildren() noexcept;

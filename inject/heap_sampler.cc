@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/heap_sampler.h"
+#include "inject/own_room.h"
 
 #include <sys/mman.h>
 
@@ -112,15 +113,13 @@ bool ForgetSampled(const void* block) noexcept {
 }
 
 bool ResetSampled() noexcept {
-  constexpr long kBytes = static_cast<long>(kSlots * sizeof(uint64_t));
+  constexpr size_t kBytes = kSlots * sizeof(uint64_t);
   if (g_process.sampled != nullptr) {
     // Gives the pages back and reads as zero afterwards.
     raw::Call(SYS_madvise, raw::Arg(g_process.sampled), kBytes, MADV_DONTNEED);
   } else {
-    const long address =
-        raw::Call(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw::IsError(address)) return false;
-    g_process.sampled = reinterpret_cast<std::atomic<uint64_t>*>(address);
+    g_process.sampled = static_cast<std::atomic<uint64_t>*>(MapPages(kBytes));
+    if (g_process.sampled == nullptr) return false;
   }
   for (std::atomic<uint8_t>& count : g_process.filter) count.store(0, std::memory_order_relaxed);
   return true;

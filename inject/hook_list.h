@@ -18,13 +18,18 @@
 #include <time.h>
 
 struct _IO_FILE;
+struct __dirstream;
+struct dirent;
+struct dirent64;
 struct epoll_event;
 struct iovec;
 struct msghdr;
 struct pollfd;
+struct rlimit;
 struct rusage;
 struct stat;
 struct stat64;
+struct statx;
 
 // X(result, name, parameters, arguments)
 #define GPUPROF_HEAP_HOOKS(X)                                                                 \
@@ -229,10 +234,13 @@ struct stat64;
   X(int, setreuid, (uid_t user, uid_t effective), (user, effective)) \
   X(int, setresuid, (uid_t user, uid_t effective, uid_t saved), (user, effective, saved))
 
-#define GPUPROF_SANDBOX_HOOKS(X)                                                                  \
-  X(int, capset, (void* header, const void* data), (header, data))                                \
-  X(int, unshare, (int flags), (flags))                                                           \
-  X(int, setns, (int fd, int type), (fd, type))                                                   \
+#define GPUPROF_SANDBOX_HOOKS(X)                                   \
+  X(int, capset, (void* header, const void* data), (header, data)) \
+  X(int, unshare, (int flags), (flags))                            \
+  X(int, setns, (int fd, int type), (fd, type))
+
+// Calls by which a program counts its threads.
+#define GPUPROF_COUNT_HOOKS(X)                                                                    \
   X(int, fstatat, (int folder, const char* path, struct stat* status, int flags),                 \
     (folder, path, status, flags))                                                                \
   X(int, fstatat64, (int folder, const char* path, struct stat64* status, int flags),             \
@@ -241,7 +249,53 @@ struct stat64;
     (version, folder, path, status, flags))                                                       \
   X(int, __fxstatat64,                                                                            \
     (int version, int folder, const char* path, struct stat64* status, int flags),                \
-    (version, folder, path, status, flags))
+    (version, folder, path, status, flags))                                                       \
+  X(int, __xstat, (int version, const char* path, struct stat* status), (version, path, status))  \
+  X(int, __xstat64, (int version, const char* path, struct stat64* status),                       \
+    (version, path, status))                                                                      \
+  X(int, __lxstat, (int version, const char* path, struct stat* status), (version, path, status)) \
+  X(int, __lxstat64, (int version, const char* path, struct stat64* status),                      \
+    (version, path, status))                                                                      \
+  X(int, __fxstat, (int version, int file, struct stat* status), (version, file, status))         \
+  X(int, __fxstat64, (int version, int file, struct stat64* status), (version, file, status))     \
+  X(int, stat, (const char* path, struct stat* status), (path, status))                           \
+  X(int, stat64, (const char* path, struct stat64* status), (path, status))                       \
+  X(int, lstat, (const char* path, struct stat* status), (path, status))                          \
+  X(int, lstat64, (const char* path, struct stat64* status), (path, status))                      \
+  X(int, fstat, (int file, struct stat* status), (file, status))                                  \
+  X(int, fstat64, (int file, struct stat64* status), (file, status))                              \
+  X(int, statx, (int folder, const char* path, int flags, unsigned mask, struct statx* status),   \
+    (folder, path, flags, mask, status))                                                          \
+  X(struct dirent*, readdir, (struct __dirstream * folder), (folder))                             \
+  X(struct dirent64*, readdir64, (struct __dirstream * folder), (folder))                         \
+  X(int, readdir_r, (struct __dirstream * folder, struct dirent * entry, struct dirent * *found), \
+    (folder, entry, found))                                                                       \
+  X(int, readdir64_r,                                                                             \
+    (struct __dirstream * folder, struct dirent64 * entry, struct dirent64 * *found),             \
+    (folder, entry, found))                                                                       \
+  X(int, scandir,                                                                                 \
+    (const char* path, struct dirent*** list, int (*filter)(const struct dirent*),                \
+     int (*compare)(const struct dirent**, const struct dirent**)),                               \
+    (path, list, filter, compare))                                                                \
+  X(int, scandir64,                                                                               \
+    (const char* path, struct dirent64*** list, int (*filter)(const struct dirent64*),            \
+     int (*compare)(const struct dirent64**, const struct dirent64**)),                           \
+    (path, list, filter, compare))                                                                \
+  X(struct _IO_FILE*, fopen, (const char* path, const char* mode), (path, mode))                  \
+  X(struct _IO_FILE*, fopen64, (const char* path, const char* mode), (path, mode))
+
+// Calls by which a program sets its limits, and locks memory.
+#define GPUPROF_LIMIT_HOOKS(X)                                                                 \
+  X(int, setrlimit, (int resource, const struct rlimit* limit), (resource, limit))             \
+  X(int, setrlimit64, (int resource, const struct rlimit* limit), (resource, limit))           \
+  X(int, getrlimit, (int resource, struct rlimit* limit), (resource, limit))                   \
+  X(int, getrlimit64, (int resource, struct rlimit* limit), (resource, limit))                 \
+  X(int, prlimit, (pid_t pid, int resource, const struct rlimit* limit, struct rlimit* old),   \
+    (pid, resource, limit, old))                                                               \
+  X(int, prlimit64, (pid_t pid, int resource, const struct rlimit* limit, struct rlimit* old), \
+    (pid, resource, limit, old))                                                               \
+  X(int, mlock, (const void* address, size_t bytes), (address, bytes))                         \
+  X(int, mlockall, (int flags), (flags))
 
 #define GPUPROF_LOADER_HOOKS(X)             \
   X(int, dlclose, (void* handle), (handle)) \
@@ -255,6 +309,8 @@ struct stat64;
   X(int, sem_trywait, (sem_t * semaphore), (semaphore))                                           \
   X(int, mtx_trylock, (mtx_t * mutex), (mutex))                                                   \
   X(int, pthread_getcpuclockid, (pthread_t thread, clockid_t * clock), (thread, clock))           \
+  X(int, dirfd, (struct __dirstream * folder), (folder))                                          \
+  X(int, fileno, (struct _IO_FILE * stream), (stream))                                            \
   X(void, pthread_testcancel, (void), ())                                                         \
   X(int, pthread_key_create, (pthread_key_t * key, void (*destructor)(void*)), (key, destructor)) \
   X(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))               \
@@ -278,6 +334,8 @@ struct stat64;
   GPUPROF_FILE_HOOKS(X)       \
   GPUPROF_IDENTITY_HOOKS(X)   \
   GPUPROF_SANDBOX_HOOKS(X)    \
+  GPUPROF_COUNT_HOOKS(X)      \
+  GPUPROF_LIMIT_HOOKS(X)      \
   GPUPROF_LOADER_HOOKS(X)
 
 #define GPUPROF_HOOKS(X)   \

@@ -4,10 +4,12 @@
 #include "inject/last_thread.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <atomic>
 
 #include "inject/folder.h"
+#include "inject/own_threads.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
 
@@ -27,9 +29,18 @@ long ReadFile(const char* path, char* buffer, size_t capacity) {
   return n;
 }
 
+// Threads and those that are gone but not waited for, as the folder's links tell; 0: not known.
+uint64_t CountTasks() {
+  struct stat status;
+  const bool is_known = raw::Call(SYS_stat, raw::Arg("/proc/self/task"), raw::Arg(&status)) == 0;
+  return is_known && status.st_nlink > 2 ? status.st_nlink - 2 : 0;
+}
+
+}  // namespace
+
 // "pid (name) Z ...": a name may hold parentheses, so the last one counts. A thread that has gone
 // has no memory and so no executable: asked first, because that takes no descriptor.
-bool MainThreadIsGone() {
+bool MainThreadIsGone() noexcept {
   char text[512];
   if (raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(text), sizeof(text)) > 0)
     return false;
@@ -39,8 +50,6 @@ bool MainThreadIsGone() {
   }
   return false;
 }
-
-}  // namespace
 
 void NoteMainThreadLeft() noexcept { g_main_left.store(true); }
 bool MainThreadLeft() noexcept { return g_main_left.load(); }
@@ -55,7 +64,9 @@ bool IsOurThread(const char* tid) noexcept {
 }
 
 bool OnlyOursRemain() noexcept {
-  if (!MainThreadIsGone()) return false;
+  // One call tells it of most processes: the main thread is one more.
+  const uint64_t tasks = CountTasks();
+  if (tasks > CountOwnThreads() + 1 || !MainThreadIsGone()) return false;
   char main_tid[16];
   Text(main_tid, sizeof(main_tid)).Number(raw::GetPid());
   bool only = true;

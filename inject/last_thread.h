@@ -15,6 +15,9 @@ void NoteMainThreadLeft() noexcept;
 bool MainThreadLeft() noexcept;
 void ForgetMainThreadLeft() noexcept;
 
+// Returns whether the main thread is gone, by whatever call. Mostly one system call.
+bool MainThreadIsGone() noexcept;
+
 // Returns whether a thread of this process, named by its number, is one of gpuprof's, or has ended.
 bool IsOurThread(const char* tid) noexcept;
 

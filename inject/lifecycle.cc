@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "inject/bootstrap_arena.h"
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
@@ -15,6 +16,7 @@
 #include "inject/hooks/cupti.h"
 #include "inject/interrupted_hook.h"
 #include "inject/marked_captures.h"
+#include "inject/own_room.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -23,6 +25,7 @@
 #include "inject/signal_sender.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
+#include "inject/tool_thread.h"
 #include "inject/tracer_object.h"
 
 namespace gpuprof::inject {
@@ -69,7 +72,8 @@ uint32_t RecordingBits() {
 class ToolSection {
  public:
   ToolSection() noexcept : saved_(t_thread.busy), saved_tool_(t_thread.tool) {
-    t_thread.busy = t_thread.tool = 1;
+    t_thread.busy = 1;
+    if (saved_tool_ == 0) t_thread.tool = kProgramsThread;
   }
   ~ToolSection() noexcept {
     t_thread.busy = saved_;
@@ -402,6 +406,8 @@ void AfterForkInParent() noexcept {
 
 void AfterForkInChild() noexcept {
   g_lock.Reset();
+  bootstrap::AfterForkInChild();
+  ForgetRings();
   g_is_held_back.store(0);
   g_hurry.store(0);
   ServeInterruptedHook();

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "inject/own_room.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
@@ -112,9 +113,13 @@ bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
 
 void* Map(long fd, uint64_t offset, uint64_t bytes) {
   const int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  NoteMapped(static_cast<int64_t>(bytes), fd >= 0);
   const long address = raw::Call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                                  flags, fd, fd >= 0 ? static_cast<long>(offset) : 0);
-  if (raw::IsError(address)) return nullptr;
+  if (raw::IsError(address)) {
+    NoteMapped(-static_cast<int64_t>(bytes), fd >= 0);
+    return nullptr;
+  }
   // A forked child must not see, let alone write, its parent's rings.
   raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_DONTFORK);
   // The kernel would read 128 KiB of zeros ahead for each page that a short process touches.
@@ -311,6 +316,26 @@ void UpdateLatestSnapshot() noexcept {
 }
 
 int RingFileError() noexcept { return g_error; }
+
+void UnmapRings() noexcept {
+  const auto unmap = [](void* at, uint64_t bytes, bool is_in_file) {
+    raw::Call(SYS_munmap, raw::Arg(at), static_cast<long>(bytes));
+    NoteMapped(-static_cast<int64_t>(bytes), is_in_file);
+  };
+  RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr) return;
+  for (uint32_t slot = 0; slot < proto::kMaxRings; ++slot) {
+    RingHeader* ring = g_rings[slot];
+    if (ring == nullptr) continue;
+    g_rings[slot] = nullptr;
+    const bool is_in_file = file->directory[slot].offset.load() != 0;
+    unmap(ring, proto::kRingHeaderBytes + uint64_t{ring->capacity} * proto::kRecordBytes,
+          is_in_file);
+  }
+  g_process.ring_file = nullptr;
+  t_thread.ring = nullptr;
+  unmap(file, kHeaderBytes, true);
+}
 
 void RemoveRingFile() noexcept {
   char buffer[640];

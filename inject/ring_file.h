@@ -23,6 +23,10 @@ proto::RingHeader* OpenRing(int tid) noexcept;
 // Closes a ring: its owner will not write again. The drain empties the ring and frees it.
 void CloseRing(proto::RingHeader* ring) noexcept;
 
+// Gives back the memory of all rings. No other thread may be in a hook: the process has no thread
+// but the calling one, and its trace is finished.
+void UnmapRings() noexcept;
+
 // Counts one event that was not recorded because its thread had ended or its ring was being made.
 void CountThreadEdge() noexcept;
 

@@ -39,7 +39,9 @@ struct alignas(proto::kPageBytes) ProcessState {
   uint32_t exact_times;
   uint32_t waits_for_room;  // 1: a thread waits for the drain if its ring is full
   uint32_t is_forked;
-  std::atomic<uint32_t> unnamed_threads;  // threads of gpuprof that look like the program's as yet
+  std::atomic<uint32_t> unnamed_threads;   // threads of gpuprof that look like the program's as yet
+  std::atomic<uint32_t> may_have_threads;  // not 0 while gpuprof may have threads: own_threads.h
+  std::atomic<int32_t> own_threads[6];     // their numbers, and those of some that have ended
   std::atomic<uint32_t> next_track;
   std::atomic<uint64_t> ring_bytes_used;
   std::atomic<uint32_t> ring_count;

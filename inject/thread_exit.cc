@@ -40,10 +40,9 @@ void OnKeyDestroyed(void* value) {
   }
   if (WatchesRanges()) CloseRangeOfEndedThread();
   ReleaseRing();
-  if (raw::GetTid() == g_process.pid) {
-    NoteMainThreadLeft();
-    WakeControlThread();
-  }
+  if (raw::GetTid() == g_process.pid) NoteMainThreadLeft();
+  // It may be the last one of the program.
+  if (MainThreadLeft()) WakeControlThread();
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "inject/own_room.h"
+#include "inject/own_threads.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/state.h"
@@ -31,16 +33,21 @@ bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) n
   const uint8_t busy = t_thread.busy;
   const uint8_t tool = t_thread.tool;
   t_thread.busy = 1;
-  t_thread.tool = kProgramsThread;
+  if (tool == 0) t_thread.tool = kProgramsThread;
   pthread_attr_t attributes;
   pthread_t thread;
   bool made = false;
   if (real.pthread_attr_init(&attributes) == 0) {
     real.pthread_attr_setstacksize(&attributes, stack_bytes);
     real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    g_process.may_have_threads.store(1);
+    const auto stack = static_cast<int64_t>(stack_bytes + proto::kPageBytes);
+    NoteMapped(stack, false);
     g_process.unnamed_threads.fetch_add(1);
     made = real.pthread_create(&thread, &attributes, main, argument) == 0;
     if (!made) g_process.unnamed_threads.fetch_sub(1);
+    // libc keeps the stack of a thread that has ended, for another one.
+    if (!made) NoteMapped(-stack, false);
     real.pthread_attr_destroy(&attributes);
   }
   t_thread.busy = busy;
@@ -53,6 +60,7 @@ void EnterToolThread(const char* name) noexcept {
   t_thread.busy = 1;
   t_thread.tool = kToolThread;
   raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg(name));
+  NoteOwnThread();
   g_process.unnamed_threads.fetch_sub(1);
 }
 

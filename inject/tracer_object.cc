@@ -16,6 +16,8 @@
 #include "inject/hooks/torch_memory.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
+#include "inject/own_room.h"
+#include "inject/own_threads.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -80,6 +82,7 @@ void Wake() { WakeDrain()(); }
 void AdoptToolThread() {
   t_thread.busy = 1;
   t_thread.tool = LeaveProgramsFiles() ? kToolThreadWithoutFiles : kToolThread;
+  NoteOwnThread();
 }
 
 void SayHere(const char* text) {
@@ -113,6 +116,7 @@ void FillHost() {
   g_host.capture_is_closed = CaptureIsClosed;
   g_host.hurry = &g_hurry;
   g_host.framework_range = FrameworkRange;
+  g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = SayHere;

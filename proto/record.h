@@ -230,6 +230,7 @@ enum class ExitWay : uint8_t {
   kFiltered = 7,  // it filters its system calls from now on
   kAlone = 8,     // it may have a single thread only
   kRights = 9,    // its thread gave rights up, which others of the process would keep
+  kLimits = 10,   // a limit on its memory, threads or processes left it too little
 };
 
 }  // namespace gpuprof::proto

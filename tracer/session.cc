@@ -290,8 +290,8 @@ void* DrainMain(void* argument) {
     if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
   }
   if (EndFallsToDrain(number)) {
-    if (g_state.load() == kStopping) {
-      Drain* drain = g_drain.load();
+    Drain* drain = g_drain.load();
+    if (g_state.load() == kStopping && drain != nullptr) {
       drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
       drain->EndCapture(g_stop_trigger);
       if (g_exit.wanted) FinishFile(g_exit.way, g_exit.status);
@@ -315,6 +315,8 @@ bool StartDrainThread() {
   pthread_t thread;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
+  // libc keeps the stack of a thread that has ended, for another one.
+  g_host->note_mapped(kStackBytes + proto::kPageBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
@@ -469,6 +471,8 @@ void Finish(proto::ExitWay way, int32_t status) {
   g_exit = {true, way, status};
   if (MemoryRunOrLeave(EndAll)) return;
   // Out of memory: recovery does the rest. Who held the drain holds it no more, or sleeps for ever.
+  // The drain thread must not go on where this thread has left off.
+  g_state.store(kEnded);
   g_drain = nullptr;
   g_in_pass.store(0);
 }
@@ -591,5 +595,6 @@ extern "C" __attribute__((visibility("default"))) const gpuprof::tracer::Api* gp
     const gpuprof::tracer::Host* host) {
   if (host == nullptr || host->size != sizeof(gpuprof::tracer::Host)) return nullptr;
   gpuprof::tracer::g_host = host;
+  gpuprof::tracer::MemorySetNote(host->note_mapped);
   return &gpuprof::tracer::kApi;
 }

@@ -164,6 +164,10 @@ struct Host {
   // the framework.
   void (*framework_range)(const char* name, bool is_end);
 
+  // Notes private memory before it is mapped, and with a negative number after it was unmapped: it
+  // does not count against limits that the program sets for itself. Any thread.
+  void (*note_mapped)(int64_t bytes);
+
   // Marks the calling thread as gpuprof's for its whole life: its allocations and locks are not
   // recorded. The thread leaves the program's table of descriptors if the system permits it. Then
   // it cannot use descriptors that the program opened.

@@ -23,6 +23,7 @@
 
 #include "inject/hook_list.h"
 #include "inject/hooks/blocking.h"
+#include "inject/hooks/thread_counts.h"
 #include "inject/ranges/messages.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -211,6 +212,9 @@ struct StreamPlace {
 
 }  // namespace
 
+// Of calls that read to one buffer.
+#define GPUPROF_READ_BUFFER(sources, call) GPUPROF_READ(sources, AsBare(file, buffer, call))
+
 #define GPUPROF_READ(sources, call)                                                          \
   if (__builtin_expect(!Recording(sources), 1)) return call;                                 \
   const uint32_t wanted = Wanted(sources, file);                                             \
@@ -230,30 +234,30 @@ struct StreamPlace {
 extern "C" {
 
 GPUPROF_EXPORT ssize_t read(int file, void* buffer, size_t bytes) {
-  GPUPROF_READ(proto::kSourceFiles | proto::kSourceLocks, real.read(file, buffer, bytes));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles | proto::kSourceLocks, real.read(file, buffer, bytes));
 }
 
 GPUPROF_EXPORT ssize_t __read_chk(int file, void* buffer, size_t bytes, size_t room) {
-  GPUPROF_READ(proto::kSourceFiles | proto::kSourceLocks,
-               real.__read_chk(file, buffer, bytes, room));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles | proto::kSourceLocks,
+                      real.__read_chk(file, buffer, bytes, room));
 }
 
 GPUPROF_EXPORT ssize_t pread(int file, void* buffer, size_t bytes, off_t offset) {
-  GPUPROF_READ(proto::kSourceFiles, real.pread(file, buffer, bytes, offset));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles, real.pread(file, buffer, bytes, offset));
 }
 
 GPUPROF_EXPORT ssize_t pread64(int file, void* buffer, size_t bytes, off64_t offset) {
-  GPUPROF_READ(proto::kSourceFiles, real.pread64(file, buffer, bytes, offset));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles, real.pread64(file, buffer, bytes, offset));
 }
 
 GPUPROF_EXPORT ssize_t __pread_chk(int file, void* buffer, size_t bytes, off_t offset,
                                    size_t room) {
-  GPUPROF_READ(proto::kSourceFiles, real.__pread_chk(file, buffer, bytes, offset, room));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles, real.__pread_chk(file, buffer, bytes, offset, room));
 }
 
 GPUPROF_EXPORT ssize_t __pread64_chk(int file, void* buffer, size_t bytes, off64_t offset,
                                      size_t room) {
-  GPUPROF_READ(proto::kSourceFiles, real.__pread64_chk(file, buffer, bytes, offset, room));
+  GPUPROF_READ_BUFFER(proto::kSourceFiles, real.__pread64_chk(file, buffer, bytes, offset, room));
 }
 
 GPUPROF_EXPORT ssize_t readv(int file, const iovec* parts, int count) {

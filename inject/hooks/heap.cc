@@ -11,8 +11,10 @@
 #include "inject/dormant.h"
 #include "inject/heap_sampler.h"
 #include "inject/hook_list.h"
+#include "inject/own_room.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
+#include "inject/tool_thread.h"
 
 using namespace gpuprof;
 using namespace gpuprof::inject;
@@ -101,14 +103,25 @@ inline void BeforeFree(HeapFunction function, void* block) {
   }
 }
 
-// A block that the old allocator arena of the start-up phase gave out: moved to the real heap,
-// never freed.
+// Whether the calling thread is gpuprof's. Asked only where its allocations are slow anyway.
+inline bool IsTools() { return __builtin_expect(t_thread.tool >= kToolThread, 0); }
+
+// A block of the static arrays: moved to the real heap.
 void* MoveFromBootstrap(void* block, size_t size) {
-  void* moved = real.malloc(size);
+  void* moved = IsTools() ? bootstrap::AllocateForTool(size) : nullptr;
+  if (moved == nullptr) moved = real.malloc(size);
   if (moved == nullptr) return nullptr;
   const size_t most = bootstrap::MostBytes(block);
   __builtin_memcpy(moved, block, size < most ? size : most);
+  bootstrap::Free(block);
   return moved;
+}
+
+// An allocation of gpuprof's own threads; null: the real allocator serves it. Zeroed, as calloc
+// asks.
+[[gnu::noinline]] void* AllocateForTool(size_t size) {
+  void* block = bootstrap::AllocateForTool(size);
+  return block == nullptr ? nullptr : __builtin_memset(block, 0, size);
 }
 
 // The recorded reallocation. The old block's free carries the time before the call: once the real
@@ -147,12 +160,23 @@ inline void* NotItsLastCall(void* block) {
 }  // namespace
 
 // A hook whose allocation is recorded after the real call. Macro-free bodies would repeat these
-// five lines ten times.
-#define GPUPROF_ALLOCATE(function, size, call)                                                     \
+// lines ten times.
+#define GPUPROF_ALLOCATE_ALIGNED(function, size, call)                                             \
   const uint32_t bits = HeapBits();                                                                \
   if (__builtin_expect(!Wanted(bits, size), 1)) return call;                                       \
   if (IsInHandler(bits)) return bootstrap::Allocate(size, 0);                                      \
   void* block = call;                                                                              \
+  if (block != nullptr) RecordAllocation(bits, function, block, size, __builtin_frame_address(0)); \
+  return block
+
+#define GPUPROF_ALLOCATE(function, size, call)                                                     \
+  const uint32_t bits = HeapBits();                                                                \
+  if (__builtin_expect(!Wanted(bits, size), 1)) return call;                                       \
+  if (IsInHandler(bits)) return bootstrap::Allocate(size, 0);                                      \
+  void* block = IsTools() ? AllocateForTool(size) : nullptr;                                       \
+  if (block != nullptr) return block;                                                              \
+  block = call;                                                                                    \
+  if (__builtin_expect(block == nullptr, 0) && GiveBack(size)) block = call;                       \
   if (block != nullptr) RecordAllocation(bits, function, block, size, __builtin_frame_address(0)); \
   return block
 
@@ -170,19 +194,19 @@ GPUPROF_EXPORT void* calloc(size_t count, size_t size) {
 }
 
 GPUPROF_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
-  GPUPROF_ALLOCATE(HeapFunction::kAlignedAlloc, size, real.aligned_alloc(alignment, size));
+  GPUPROF_ALLOCATE_ALIGNED(HeapFunction::kAlignedAlloc, size, real.aligned_alloc(alignment, size));
 }
 
 GPUPROF_EXPORT void* memalign(size_t alignment, size_t size) {
-  GPUPROF_ALLOCATE(HeapFunction::kMemalign, size, real.memalign(alignment, size));
+  GPUPROF_ALLOCATE_ALIGNED(HeapFunction::kMemalign, size, real.memalign(alignment, size));
 }
 
 GPUPROF_EXPORT void* valloc(size_t size) {
-  GPUPROF_ALLOCATE(HeapFunction::kValloc, size, real.valloc(size));
+  GPUPROF_ALLOCATE_ALIGNED(HeapFunction::kValloc, size, real.valloc(size));
 }
 
 GPUPROF_EXPORT void* pvalloc(size_t size) {
-  GPUPROF_ALLOCATE(HeapFunction::kPvalloc, size, real.pvalloc(size));
+  GPUPROF_ALLOCATE_ALIGNED(HeapFunction::kPvalloc, size, real.pvalloc(size));
 }
 
 GPUPROF_EXPORT int posix_memalign(void** out, size_t alignment, size_t size) {
@@ -199,6 +223,7 @@ GPUPROF_EXPORT void* realloc(void* block, size_t size) {
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, size);
   const uint32_t bits = HeapBits();
   if (__builtin_expect(bits == 0, 1)) return real.realloc(block, size);
+  if (IsTools() && block == nullptr) return malloc(size);
   return NotItsLastCall(RecordReallocation(bits, HeapFunction::kRealloc, block, size, real.realloc,
                                            __builtin_frame_address(0)));
 }
@@ -215,19 +240,19 @@ GPUPROF_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
 }
 
 GPUPROF_EXPORT void free(void* block) {
-  if (__builtin_expect(bootstrap::Owns(block), 0)) return;
+  if (__builtin_expect(bootstrap::Owns(block), 0)) return bootstrap::Free(block);
   BeforeFree(HeapFunction::kFree, block);
   real.free(block);
 }
 
 GPUPROF_EXPORT void free_sized(void* block, size_t size) {
-  if (__builtin_expect(bootstrap::Owns(block), 0)) return;
+  if (__builtin_expect(bootstrap::Owns(block), 0)) return bootstrap::Free(block);
   BeforeFree(HeapFunction::kFreeSized, block);
   real.free_sized(block, size);
 }
 
 GPUPROF_EXPORT void free_aligned_sized(void* block, size_t alignment, size_t size) {
-  if (__builtin_expect(bootstrap::Owns(block), 0)) return;
+  if (__builtin_expect(bootstrap::Owns(block), 0)) return bootstrap::Free(block);
   BeforeFree(HeapFunction::kFreeAlignedSized, block);
   real.free_aligned_sized(block, alignment, size);
 }

@@ -8,6 +8,7 @@
 // come later in the trace. Shared memory of System V is mapped memory too.
 
 // Not <sys/mman.h>: it declares mremap with three dots.
+#include <errno.h>
 #include <linux/mman.h>
 #include <stdint.h>
 #include <sys/shm.h>
@@ -15,6 +16,7 @@
 #include <atomic>
 
 #include "inject/hook_list.h"
+#include "inject/own_room.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
@@ -36,6 +38,9 @@ proto::Record MapRecord(MapEvent event, uint8_t flags, const void* address, size
           reinterpret_cast<uint64_t>(address),
           bytes};
 }
+
+// Whether a limit of memory, or of locked memory, was in the way.
+bool IsShort(int error) { return error == ENOMEM || error == EAGAIN; }
 
 bool Failed(const void* address) { return reinterpret_cast<intptr_t>(address) == -1; }
 
@@ -61,6 +66,7 @@ uint8_t FlagsOf(int protection, int flags) {
 template <typename Call>
 void* Map(int protection, int flags, size_t bytes, const void* frame, Call call) {
   void* at = call();
+  if (__builtin_expect(Failed(at), 0) && IsShort(errno) && GiveBack(bytes)) at = call();
   if (Recording(proto::kSourceMmap) && !Failed(at)) {
     RecordMap(MapEvent::kMmap, at, bytes, FlagsOf(protection, flags), frame);
   }

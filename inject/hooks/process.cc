@@ -18,12 +18,14 @@
 #include "inject/exec_target.h"
 #include "inject/hook_list.h"
 #include "inject/lifecycle.h"
+#include "inject/own_room.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 #include "inject/settings.h"
 #include "inject/signal_sender.h"
 #include "inject/text.h"
+#include "inject/unrecorded.h"
 
 extern "C" char** environ;
 
@@ -99,9 +101,9 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
   if (owner && refusal != 0) NoteRefusedExec(path, refusal);
   // A child of vfork() that shares this process's memory.
   if (!owner && g_process.pid != 0) NoteChild(raw::GetPid());
-  // Nobody else will tell.
   if (!owner && obstacle != ExecObstacle::kNone && g_process.pid != 0)
     RecordChild(proto::ProcessEvent::kSpawn, raw::GetPid(), path, obstacle);
+  if (refusal == 0 && obstacle != ExecObstacle::kNone) NoteUnrecorded(path, obstacle);
   errno = saved;
   return owner && refusal == 0;
 }
@@ -131,7 +133,9 @@ template <typename Call>
 int Exec(const char* path, const char* target, int refusal, char* const* envp, Call call) {
   const ExecObstacle obstacle = refusal == 0 ? FindObstacle(target, envp) : ExecObstacle::kNone;
   const bool left = Leave(path, refusal, obstacle);
+  HandLimitsOn();
   const int result = WithFitEnvironment(target, obstacle, envp, call);
+  TakeLimitsBack();
   ComeBack(left);
   return result;
 }
@@ -149,17 +153,22 @@ int ExecByName(const char* name, char* const* argv, char* const* envp) {
               [=](char* const* fit) { return real.execvpe(name, argv, fit); });
 }
 
+// Whether a call failed because there were too many processes, or too little memory.
+bool IsShort(int error) { return error == EAGAIN || error == ENOMEM; }
+
 // posix_spawn makes its child out of our sight, with this process's table of handlers.
 template <typename Call>
 int Spawn(pid_t* pid, const char* path, const char* target, char* const* envp, Call call) {
   pid_t child = 0;
   const ExecObstacle obstacle = FindObstacle(target, envp);
-  const int result = WithFitEnvironment(target, obstacle, envp,
-                                        [&](char* const* fit) { return call(&child, fit); });
+  const auto spawn = [&](char* const* fit) { return call(&child, fit); };
+  int result = WithFitEnvironment(target, obstacle, envp, spawn);
+  if (IsShort(result) && GiveBack(0)) result = WithFitEnvironment(target, obstacle, envp, spawn);
   if (result != 0) return result;
   if (pid != nullptr) *pid = child;
   NoteChild(child);
   RecordChild(proto::ProcessEvent::kSpawn, child, path, obstacle);
+  if (obstacle != ExecObstacle::kNone) NoteUnrecorded(path, obstacle);
   return 0;
 }
 
@@ -204,7 +213,8 @@ void CollectArguments(const char* first, va_list arguments, char** vector) {
 extern "C" {
 
 GPUPROF_EXPORT pid_t fork(void) {
-  const pid_t child = real.fork();
+  pid_t child = real.fork();
+  if (child < 0 && IsShort(errno) && GiveBack(0)) child = real.fork();
   if (child == 0) {
     ResumeInChild();
   } else if (child > 0) {
@@ -237,7 +247,9 @@ GPUPROF_EXPORT int execvpe(const char* file, char* const argv[], char* const env
 }
 
 GPUPROF_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
-  return Exec("(descriptor)", nullptr, 0, envp,
+  char file[48];
+  Text(file, sizeof(file)).Add("/proc/self/fd/").Number(fd);
+  return Exec("(descriptor)", file, 0, envp,
               [=](char* const* fit) { return real.fexecve(fd, argv, fit); });
 }
 

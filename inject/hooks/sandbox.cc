@@ -9,14 +9,12 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <sys/stat.h>
 
 #include "inject/departure.h"
 #include "inject/hook_list.h"
 #include "inject/hooks/blocking.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
-#include "inject/text.h"
 
 using namespace gpuprof::inject;
 
@@ -87,27 +85,6 @@ void NoteNamespaces(long flags) {
   if ((flags & kAlone) != 0) BeforeNamespaces();
 }
 
-// The number of links of a process's folder of threads tells how many there are. Sandboxes look at
-// it before they close.
-void NoteStat(const char* path) {
-  constexpr char kFolder[] = "/task";
-  constexpr size_t kBytes = sizeof(kFolder) - 1;
-  if (path == nullptr) return;
-  size_t bytes = Length(path);
-  if (bytes > 0 && path[bytes - 1] == '/') --bytes;
-  if (bytes >= kBytes && __builtin_memcmp(path + bytes - kBytes, kFolder, kBytes) == 0)
-    BeforeNamespaces();
-}
-
-// The layout of libc's structure is the kernel's.
-int Stat(int folder, const char* path, void* status, int flags) {
-  const long result = raw::Call(SYS_newfstatat, folder, raw::Arg(path),
-                                raw::Arg(static_cast<char*>(status)), flags);
-  if (!raw::IsError(result)) return static_cast<int>(result);
-  errno = static_cast<int>(-result);
-  return -1;
-}
-
 }  // namespace
 
 extern "C" {
@@ -153,32 +130,6 @@ GPUPROF_EXPORT int unshare(int flags) {
 GPUPROF_EXPORT int setns(int fd, int type) {
   if (type == 0 || (type & (CLONE_NEWUSER | CLONE_NEWNS)) != 0) BeforeNamespaces();
   return real.setns(fd, type);
-}
-
-GPUPROF_EXPORT int fstatat(int folder, const char* path, struct stat* status, int flags) {
-  NoteStat(path);
-  return real.fstatat(folder, path, status, flags);
-}
-
-GPUPROF_EXPORT int fstatat64(int folder, const char* path, struct stat64* status, int flags) {
-  NoteStat(path);
-  return real.fstatat64(folder, path, status, flags);
-}
-
-// What programs call that were built with glibc before 2.33. Later ones keep them for such programs
-// alone, and may not tell where they are.
-GPUPROF_EXPORT int __fxstatat(int version, int folder, const char* path, struct stat* status,
-                              int flags) {
-  NoteStat(path);
-  if (real.__fxstatat != nullptr) return real.__fxstatat(version, folder, path, status, flags);
-  return Stat(folder, path, status, flags);
-}
-
-GPUPROF_EXPORT int __fxstatat64(int version, int folder, const char* path, struct stat64* status,
-                                int flags) {
-  NoteStat(path);
-  if (real.__fxstatat64 != nullptr) return real.__fxstatat64(version, folder, path, status, flags);
-  return Stat(folder, path, status, flags);
 }
 
 }  // extern "C"

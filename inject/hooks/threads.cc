@@ -5,9 +5,11 @@
 // trampoline, which notes its birth; its death is seen by inject/thread_exit.cc. Dormant: the call
 // goes straight through.
 
+#include <errno.h>
 #include <atomic>
 
 #include "inject/hook_list.h"
+#include "inject/own_room.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
@@ -103,18 +105,24 @@ extern "C" {
 GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                   void* (*function)(void*), void* argument) {
   Start* start = Prepare(reinterpret_cast<void (*)()>(function), argument);
-  if (start == nullptr) return real.pthread_create(thread, attributes, function, argument);
-  const int result = real.pthread_create(thread, attributes, ThreadMain, start);
-  if (result != 0) start->taken.store(0, std::memory_order_release);
+  void* (*const first)(void*) = start == nullptr ? function : ThreadMain;
+  void* const given = start == nullptr ? argument : start;
+  int result = real.pthread_create(thread, attributes, first, given);
+  if (__builtin_expect(result == EAGAIN, 0) && GiveBack(0))
+    result = real.pthread_create(thread, attributes, first, given);
+  if (result != 0 && start != nullptr) start->taken.store(0, std::memory_order_release);
   return result;
 }
 
 GPUPROF_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   if (real.thrd_create == nullptr) return thrd_error;
   Start* start = C11IsLibcs() ? Prepare(reinterpret_cast<void (*)()>(function), argument) : nullptr;
-  if (start == nullptr) return real.thrd_create(thread, function, argument);
-  const int result = real.thrd_create(thread, C11ThreadMain, start);
-  if (result != thrd_success) start->taken.store(0, std::memory_order_release);
+  const thrd_start_t first = start == nullptr ? function : C11ThreadMain;
+  void* const given = start == nullptr ? argument : start;
+  int result = real.thrd_create(thread, first, given);
+  if (__builtin_expect(result != thrd_success, 0) && GiveBack(0))
+    result = real.thrd_create(thread, first, given);
+  if (result != thrd_success && start != nullptr) start->taken.store(0, std::memory_order_release);
   return result;
 }
 

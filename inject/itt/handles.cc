@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/itt/handles.h"
+#include "inject/own_room.h"
 
 #include <sys/mman.h>
 
@@ -54,12 +55,11 @@ Text* Bound(Handle* handle, const char* name) {
 
 bool PrepareHandles() noexcept {
   if (g_handles.load(std::memory_order_acquire) != nullptr) return true;
-  const long mapped = raw::Call(SYS_mmap, 0, sizeof(Handles), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw::IsError(mapped)) return false;
+  void* mapped = MapPages(sizeof(Handles), MAP_NORESERVE);
+  if (mapped == nullptr) return false;
   Handles* none = nullptr;
-  if (!g_handles.compare_exchange_strong(none, reinterpret_cast<Handles*>(mapped)))
-    raw::Call(SYS_munmap, mapped, sizeof(Handles));
+  if (!g_handles.compare_exchange_strong(none, static_cast<Handles*>(mapped)))
+    UnmapPages(mapped, sizeof(Handles));
   return true;
 }
 

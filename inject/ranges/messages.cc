@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/ranges/messages.h"
+#include "inject/own_room.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -55,15 +56,13 @@ bool IsEmpty(const Message& message) {
 
 bool PrepareMessages() noexcept {
   if (g_table.ready()) return true;
-  const long mapped =
-      raw::Call(SYS_mmap, 0, static_cast<long>(kMemoryBytes), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw::IsError(mapped)) return false;
+  char* mapped = static_cast<char*>(MapPages(kMemoryBytes, MAP_NORESERVE));
+  if (mapped == nullptr) return false;
   char* none = nullptr;
-  if (g_memory.compare_exchange_strong(none, reinterpret_cast<char*>(mapped))) {
-    g_table.Use(reinterpret_cast<char*>(mapped));
+  if (g_memory.compare_exchange_strong(none, mapped)) {
+    g_table.Use(mapped);
   } else {
-    raw::Call(SYS_munmap, mapped, static_cast<long>(kMemoryBytes));
+    UnmapPages(mapped, kMemoryBytes);
     g_table.Use(none);  // where the other thread has not come to it yet
   }
   return true;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/ranges/ranges.h"
+#include "inject/own_room.h"
 
 #include <sys/mman.h>
 
@@ -175,13 +176,12 @@ void WriteNameTo(RingHeader* ring, uint64_t now, const Named& named, uint8_t fla
 bool PrepareRanges() noexcept {
   if (!PrepareMessages()) return false;
   if (g_ranges.load(std::memory_order_acquire) != nullptr) return true;
-  const long mapped = raw::Call(SYS_mmap, 0, sizeof(Ranges), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw::IsError(mapped)) return false;
-  raw::Call(SYS_madvise, mapped, sizeof(Ranges), MADV_WIPEONFORK);
+  void* mapped = MapPages(sizeof(Ranges), MAP_NORESERVE);
+  if (mapped == nullptr) return false;
+  raw::Call(SYS_madvise, raw::Arg(mapped), sizeof(Ranges), MADV_WIPEONFORK);
   Ranges* none = nullptr;
-  if (!g_ranges.compare_exchange_strong(none, reinterpret_cast<Ranges*>(mapped)))
-    raw::Call(SYS_munmap, mapped, sizeof(Ranges));
+  if (!g_ranges.compare_exchange_strong(none, static_cast<Ranges*>(mapped)))
+    UnmapPages(mapped, sizeof(Ranges));
   return true;
 }
 

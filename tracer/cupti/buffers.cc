@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tracer/cupti/buffers.h"
+#include "tracer/base/memory.h"
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,12 +12,7 @@
 namespace gpuprof::tracer::cupti {
 namespace {
 
-// By system call: the program's mmap may be hooked, by us among others.
-uint8_t* MapPages(size_t bytes) {
-  const long at =
-      syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return at == -1 ? nullptr : reinterpret_cast<uint8_t*>(at);
-}
+uint8_t* MapPages(size_t bytes) { return static_cast<uint8_t*>(MemoryMapTable(bytes)); }
 
 }  // namespace
 

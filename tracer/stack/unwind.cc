@@ -7,11 +7,11 @@
 
 #include "tracer/stack/unwind.h"
 
-#include <sys/mman.h>
 #include <time.h>
 
 #include <atomic>
 
+#include "tracer/base/memory.h"
 #include "tracer/stack/modules.h"
 #include "tracer/stack/unwind_rule.h"
 #include "tracer/stack/unwind_tables.h"
@@ -258,9 +258,8 @@ struct Walker {
 
 void UnwindInit() {
   if (cache.ready()) return;
-  void* table = mmap(nullptr, RuleCache::kBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (table != MAP_FAILED) cache.Use(table);
+  void* table = MemoryMapTable(RuleCache::kBytes);
+  if (table != nullptr) cache.Use(table);
   MemosInit();
   UnwindTablesInit();
 }

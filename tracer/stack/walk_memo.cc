@@ -5,8 +5,8 @@
 // back, which would need a destructor in the program's threads.
 
 #include "tracer/stack/walk_memo.h"
+#include "tracer/base/memory.h"
 
-#include <sys/mman.h>
 
 #include <atomic>
 
@@ -29,9 +29,8 @@ constinit std::atomic<uint32_t> memos_used = 0;
 
 void MemosInit() {
   if (memos.load(std::memory_order_relaxed) != nullptr) return;
-  void* memory = mmap(nullptr, kMostMemos * sizeof(ThreadMemo), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory != MAP_FAILED) memos.store(static_cast<ThreadMemo*>(memory));
+  void* memory = MemoryMapTable(kMostMemos * sizeof(ThreadMemo));
+  if (memory != nullptr) memos.store(static_cast<ThreadMemo*>(memory));
 }
 
 ThreadMemo* MemoOfThread() noexcept {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tracer/torch/op_names.h"
+#include "tracer/base/memory.h"
 
-#include <sys/mman.h>
 
 namespace gpuprof::tracer {
 namespace {
@@ -14,9 +14,8 @@ constinit proto::NameTable table{proto::kFirstOpName};
 
 bool NamesInit() {
   if (table.ready()) return true;
-  void* memory = mmap(nullptr, proto::NameTable::kMemoryBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory != MAP_FAILED && table.Use(memory);
+  void* memory = MemoryMapTable(proto::NameTable::kMemoryBytes);
+  return memory != nullptr && table.Use(memory);
 }
 
 uint32_t NameId(proto::RingHeader* ring, NameCache* cache, const char* name,

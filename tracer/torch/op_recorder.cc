@@ -7,13 +7,13 @@
 
 #include "tracer/torch/op_recorder.h"
 
-#include <sys/mman.h>
 
 #include <atomic>
 
 #include "proto/contract.h"
 #include "proto/ring.h"
 #include "proto/ticks.h"
+#include "tracer/base/memory.h"
 #include "tracer/torch/op_names.h"
 
 namespace gpuprof::tracer {
@@ -241,9 +241,8 @@ void EndOp(const void* op, void*) {
 bool OpRecorderInit(const Host* host, const OpFunctions& functions) {
   if (!NamesInit()) return false;
   if (observation.states == nullptr) {
-    void* memory = mmap(nullptr, proto::kMaxRings * sizeof(OpThread), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return false;
+    void* memory = MemoryMapTable(proto::kMaxRings * sizeof(OpThread));
+    if (memory == nullptr) return false;
     observation.states = static_cast<OpThread*>(memory);
   }
   observation.host = host;
