@@ -59,8 +59,8 @@ class Env : public Verb {
   // not write to a directory of another user.
   static std::string Commands(const std::string& directory, const Variables& variables) {
     // The mode is that of a bundle, whatever the umask.
-    const std::string name = ShellQuote(directory);
-    std::string text = "mkdir -p -m 700 " + name + "\n[ -O " + name + " ] || echo " +
+    const std::string quoted = ShellQuote(directory);
+    std::string text = "mkdir -p -m 700 " + quoted + "\n[ -O " + quoted + " ] || echo " +
                        ShellQuote("gpuprof: " + directory +
                                   " belongs to another user, who could change the bundle; name a "
                                   "new directory with -o DIR") +

@@ -4,6 +4,7 @@
 """Programs that cannot load gpuprof's object run as they would without it, whoever starts them and how."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -81,3 +82,49 @@ def test_another_root(same, tmp_path):
     code = f"import os, sys\nos.chroot({str(root)!r}); os.chdir('/')\nos.execv('/shows', ['shows'])"
     outcome = same(["python3", "-c", code])
     assert outcome.out.decode().strip() == UNSET
+
+
+STARTERS = {
+    "sh": ["sh", "-c", "{} x; exit $?"],
+    "bash": ["bash", "-c", "{} x; exit $?"],
+    "python": ["/usr/bin/python3", "-c", "import subprocess, sys; sys.exit(subprocess.run(['{}', 'x']).returncode)"],
+    "exec": ["sh", "-c", "exec {} x"],
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--capture=off",), ("--exclude=plain_asan",)])
+@pytest.mark.parametrize("starter", STARTERS)
+@pytest.mark.parametrize("name", ["plain_asan", "plain_tsan"])
+def test_children_built_with_a_sanitizer(same, name, starter, options):
+    """gcc's runtime of AddressSanitizer ends a program in which it is not the first library."""
+    outcome = same([word.replace("{}", program(name)) for word in STARTERS[starter]], *options)
+    assert outcome.status == 5 and outcome.own_err == b""
+    assert f"not recorded: {program(name)}: it is built with a sanitizer" in outcome.words
+    assert name not in [trace.program for trace in outcome.traces()]
+
+
+def test_the_overview_tells_of_them_while_the_run_goes_on(session):
+    run = session(["sh", "-c", f"{program('plain_asan')} x; echo ran; read line"])
+    while run.line() != "ran":
+        pass
+    overview = gpuprof("stats", "overview", run.bundle)
+    assert b"it is built with a sanitizer" in overview.out + overview.err
+    run.tell("\n")
+    outcome = run.finish()
+    assert not list(outcome.bundle.glob("unrecorded*")) and "it is built with a sanitizer" in outcome.words
+
+
+def test_a_descriptor_that_is_executed(same):
+    code = f"import os; os.execve(os.open({program('plain_asan')!r}, os.O_RDONLY), ['plain_asan', 'x'], os.environ)"
+    assert same(["/usr/bin/python3", "-c", code]).status == 5
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="no valgrind here")
+@pytest.mark.parametrize("options", [(), ("--capture=off",), ("--trace=heap=exact,locks,threads",)])
+@pytest.mark.parametrize("tool", ["memcheck", "helgrind", "drd"])
+def test_tools_of_valgrind_see_the_program_alone(record, tool, options):
+    command = ["valgrind", "-q", f"--tool={tool}", "--error-exitcode=9", program("counts_threads"), "10"]
+    bare = subprocess.run(command, capture_output=True)
+    outcome = record(command, *options)
+    assert outcome.status == bare.returncode and b"libgpuprof" not in outcome.own_err, outcome.err
+    assert "not recorded: " in outcome.words and "another tool watches it" in outcome.words
