@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
@@ -467,6 +468,7 @@ bool ReadSettings() noexcept {
   ReadGpuRate();
   ReadGpuFinish();
   ReadTracerPath();
+  ReadLauncher();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
   g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;

@@ -51,9 +51,7 @@ constexpr LossFix kLossFixes[] = {
      "heap samples, because too many were live (raise the period: --trace heap=sampled:16MiB)"},
     {"stack_table_full", "stacks, because too many were different (lower --stacks)"},
     {"string_table_full", "names, because too many were different"},
-    {"write_error",
-     "rows, because the bundle could not be written (is the disk full, or did the program limit "
-     "its file size?)"},
+    {"write_error", "rows, because a trace could not be written"},
     {"corrupt_record", "damaged records of processes that died"},
     {"span",
      "spans that were nested too deep, too many at once, or still open when a capture ended"},
@@ -148,6 +146,7 @@ std::string WhyNothing(const RunFacts& facts) {
   Sources sources;
   ParseSources(FindSetting(facts.settings, proto::kEnvTrace).value, &sources);
   const std::string name = BaseName(facts.program.binary);
+  if (!facts.obstacles.empty()) return facts.obstacles.front();
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
   if (capture.when == Capture::When::kOff) {
     return "--capture=off, and no capture was started; while the command runs, start one with "
@@ -156,7 +155,7 @@ std::string WhyNothing(const RunFacts& facts) {
   }
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
-           "' are not recorded, and it started no program that is; record it with --include " +
+           "' are not recorded, nor was any program that it started; record it with --include " +
            analysis::ShellWord(name);
   }
   if (sources.bits == 0)
@@ -190,6 +189,7 @@ Summary Summarize(const RunFacts& facts) {
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
   if (facts.bundle_is_gone || ListProcesses(folder).empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
+    for (size_t i = 1; i < facts.obstacles.size(); ++i) summary.lines.push_back(facts.obstacles[i]);
     if (!facts.survivors.empty()) {
       summary.lines.push_back("still running and ready to record: " + PidList(facts.survivors));
       summary.lines.push_back("bundle: " + analysis::ShellWord(bundle));
@@ -206,7 +206,11 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
-  summary.lost = summary.lines.back() != kLostNothing;
+  summary.lost = summary.lines.back() != kLostNothing || !facts.obstacles.empty();
+  for (const std::string& line : facts.obstacles) summary.lines.push_back(line);
+  if (facts.obstacles.empty()) {
+    for (const std::string& cause : read.write_causes) summary.lines.push_back(cause);
+  }
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
