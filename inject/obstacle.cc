@@ -115,7 +115,10 @@ void CannotRecord(proto::Obstacle obstacle, int error) noexcept {
   if (!is_whole) NoteTrouble(line);
   text.Add(is_whole ? "; the program runs on unrecorded"
                     : "; the program runs on, and lost rows are counted");
-  const bool is_told = TellLauncher(facts);
+  // What somebody can mend while the program runs is said at once. The trace's own note has it,
+  // too.
+  const bool is_for_end = is_whole || proto::IsAnotherUser(facts);
+  const bool is_told = is_for_end && TellLauncher(facts);
   if (is_told || g_asked.load() != 0) {
     KeepSaid(line);
   } else if (t_thread.tool == kToolThreadWithoutFiles) {

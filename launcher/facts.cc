@@ -59,10 +59,10 @@ BundleFacts ParseFacts(const std::string& text) {
     }
     for (const json& note : ArrayOf(process, "notes")) {
       const std::string words = TextOf(note, "text");
+      if (!words.starts_with(proto::kCannotWrite)) continue;
+      const std::string cause = words.substr(std::string_view(proto::kCannotWrite).size());
       std::vector<std::string>& causes = facts.write_causes;
-      if (words.starts_with(proto::kCannotWrite) &&
-          std::find(causes.begin(), causes.end(), words) == causes.end())
-        causes.push_back(words);
+      if (std::find(causes.begin(), causes.end(), cause) == causes.end()) causes.push_back(cause);
     }
     for (const json& loss : ArrayOf(process, "losses")) {
       const uint64_t count = NumberOf(loss, "count");

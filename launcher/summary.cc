@@ -80,6 +80,8 @@ std::string LossWordsOf(const LossWords& loss) {
   return FormatCount(loss.count) + " " + words;
 }
 
+constexpr std::string_view kNotWritten = "write_error";
+
 constexpr const char* kLostNothing = "lost: nothing";
 
 // `is_whole`: no trace is left for a later recovery, which finds out what it lost.
@@ -95,7 +97,10 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
             (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
   for (const LossWords& loss : bundle.losses) {
-    if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
+    if (loss.words == kUnpaired) continue;
+    line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
+    if (loss.words != kNotWritten) continue;
+    for (const std::string& cause : bundle.write_causes) line += " (" + cause + ")";
   }
   if (!line.empty()) return line;
   return is_whole ? kLostNothing : "lost: not known until the incomplete traces are recovered";
@@ -208,9 +213,6 @@ Summary Summarize(const RunFacts& facts) {
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
   summary.lost = summary.lines.back() != kLostNothing || !facts.obstacles.empty();
   for (const std::string& line : facts.obstacles) summary.lines.push_back(line);
-  if (facts.obstacles.empty()) {
-    for (const std::string& cause : read.write_causes) summary.lines.push_back(cause);
-  }
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
