@@ -17,9 +17,11 @@
 
 #include "inject/control_request.h"
 #include "inject/control_thread.h"
+#include "inject/given_files.h"
 #include "inject/guarded_fd.h"
 #include "inject/hooks/signals.h"
 #include "inject/lifecycle.h"
+#include "inject/obstacle.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -95,7 +97,7 @@ bool Bind(long fd, const sockaddr_un& address, size_t bytes) {
 }
 
 // Binds by the open folder, whose name somebody may exchange meanwhile.
-bool BindInFolder(long fd, const char* base) {
+bool TryBindInFolder(long fd, const char* base) {
   if (base == nullptr || base[0] != '/') return false;
   char folder_name[32], path[sizeof(sockaddr_un::sun_path)];
   Text(folder_name, sizeof(folder_name)).Add(proto::kSocketFolder).Number(Uid());
@@ -118,6 +120,11 @@ bool BindInFolder(long fd, const char* base) {
   }
   raw::Call(SYS_close, folder);
   return is_bound;
+}
+
+// A process that ends may remove the folder just now.
+bool BindInFolder(long fd, const char* base) {
+  return TryBindInFolder(fd, base) || TryBindInFolder(fd, base);
 }
 
 // Returns the bytes of the address.
@@ -174,17 +181,12 @@ void AddStatus(Text* answer) {
 }
 
 const char* Start() {
-  if (SessionIsDue()) {
-    return StartSession() ? nullptr
-                          : "this process cannot be captured; the program's stderr says why";
-  }
+  const AnswersControl answers;
+  if (SessionIsDue()) return StartSession() ? nullptr : WhyNotCaptured();
   const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
   if (state == proto::CaptureState::kCapturing)
     return "a capture is already running; stop it first";
-  if (!BeginCapture("control")) {
-    return "this process cannot be captured; the program's stderr says why";
-  }
-  return nullptr;
+  return BeginCapture("control") ? nullptr : WhyNotCaptured();
 }
 
 const char* Stop() {
@@ -224,26 +226,55 @@ const char* Carry(const Request& request) {
   return request.error;
 }
 
-bool PeerIsOwner(long fd) {
+constexpr uint32_t kNobody = ~uint32_t{0};
+
+uint32_t UserOf(long fd) {
   struct {
     int32_t pid;
     uint32_t uid;
     uint32_t gid;
   } peer = {};
   socklen_t bytes = sizeof(peer);
-  if (raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes)) !=
-      0)
-    return false;
+  const long result =
+      raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes));
+  return result == 0 ? peer.uid : kNobody;
+}
+
+bool IsOwner(uint32_t user) {
   // A server of root's may be somebody else for the moment.
-  return (peer.uid == Uid() && peer.uid == g_owner.load()) || peer.uid == 0;
+  return (user == Uid() && user == g_owner.load()) || user == 0;
+}
+
+// Reads what has come, and takes files that root gives. Whoever else sends files has them closed.
+long Receive(long fd, RequestLine* line, bool is_root) {
+  alignas(cmsghdr) char control[CMSG_SPACE(kGivenFiles * sizeof(int))];
+  iovec part = {line->end(), line->room()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const long n = raw::Call(SYS_recvmsg, fd, raw::Arg(&message), MSG_CMSG_CLOEXEC);
+  const cmsghdr* header = n > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+    return n;
+  int files[kGivenFiles];
+  const auto count = static_cast<int>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  __builtin_memcpy(files, CMSG_DATA(header), static_cast<size_t>(count) * sizeof(int));
+  if (is_root && t_thread.tool == kToolThreadWithoutFiles) {
+    TakeGivenFiles(files, count);
+  } else {
+    for (int i = 0; i < count; ++i) raw::Call(SYS_close, files[i]);
+  }
+  return n;
 }
 
 // Reads one line, within the time limit set on the socket. False: no whole line came.
-bool ReadLine(long fd, RequestLine* line) {
+bool ReadLine(long fd, RequestLine* line, bool is_root) {
   auto state = RequestLine::State::kMore;
   line->Clear();
   while (state == RequestLine::State::kMore) {
-    const long n = raw::Call(SYS_read, fd, raw::Arg(line->end()), static_cast<long>(line->room()));
+    const long n = Receive(fd, line, is_root);
     if (n == -EINTR) continue;
     if (n <= 0) return false;
     state = line->Grow(static_cast<size_t>(n));
@@ -268,7 +299,8 @@ void Answer(long fd) {
   const timeval limit = {2, 0};
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, raw::Arg(&limit), sizeof(limit));
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, raw::Arg(&limit), sizeof(limit));
-  if (!PeerIsOwner(fd) || !ReadLine(fd, &g_request.line)) return;
+  const uint32_t user = UserOf(fd);
+  if (!IsOwner(user) || !ReadLine(fd, &g_request.line, user == 0)) return;
   g_request.state.store(kAsked, std::memory_order_release);
   WakeControlThread();
   while (g_request.state.load(std::memory_order_acquire) == kAsked) Wait(&g_request.state, kAsked);
@@ -331,7 +363,7 @@ void* ListenerMain(void* argument) {
 void OpenControlSocket() noexcept {
   const uintptr_t number = g_listener.fetch_add(1) + 1;
   RemoveControlSocket();  // of the one before, which binds no more
-  if (!StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes))
+  if (StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes) != 0)
     Debug("no control socket could be made; only the signal can toggle a capture");
 }
 
@@ -352,7 +384,12 @@ void EndListener() noexcept {
 
 void RemoveControlSocket() noexcept {
   const bool locked = g_lock.Lock(kLockLimit);
-  if (g_path[0] != 0) raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
+  if (g_path[0] != 0) {
+    raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
+    // The last one's folder goes too. Fails while there are others.
+    *(const_cast<char*>(BaseName(g_path)) - 1) = 0;
+    raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), AT_REMOVEDIR);
+  }
   g_path[0] = 0;
   if (locked) g_lock.Unlock();
 }

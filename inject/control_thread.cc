@@ -14,6 +14,7 @@
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
+#include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
@@ -77,7 +78,7 @@ bool g_delay_began = false;  // a child may be forked before the first control t
 // What a thread without the program's files has to say.
 enum PostState : uint32_t { kNothing, kFilling, kFull };
 std::atomic<uint32_t> g_posted{kNothing};
-char g_post[640];
+char g_post[kMostSaid];
 
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -262,7 +263,8 @@ void StartControlThread(bool forked) noexcept {
   g_reopen_wanted.store(0);
   g_leave.store(0);
   g_runs.store(1);
-  if (StartToolThread(ControlMain, nullptr, kStackBytes)) {
+  const int error = StartToolThread(ControlMain, nullptr, kStackBytes);
+  if (error == 0) {
     // Not on the control thread: what libc allocates for the listener would be the thread's first
     // memory, for which malloc reserves 64 MiB of addresses.
     OpenControlSocket();
@@ -272,7 +274,7 @@ void StartControlThread(bool forked) noexcept {
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   g_settled.store(1);
-  Say("cannot record: no thread could be made (limit on processes or memory)");
+  CannotRecord(proto::Obstacle::kThread, error);
 }
 
 void EndControlThread() noexcept {

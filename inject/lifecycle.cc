@@ -3,19 +3,19 @@
 
 #include "inject/lifecycle.h"
 
-#include <errno.h>
-
 #include "inject/bootstrap_arena.h"
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/departure.h"
 #include "inject/dormant.h"
+#include "inject/given_files.h"
 #include "inject/heap_sampler.h"
 #include "inject/held_signals.h"
 #include "inject/hooks/cupti.h"
 #include "inject/interrupted_hook.h"
 #include "inject/marked_captures.h"
+#include "inject/obstacle.h"
 #include "inject/own_room.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
@@ -114,22 +114,6 @@ void WriteProcessEvent(proto::ProcessEvent event, uint64_t a, uint64_t b, const 
   }
 }
 
-// Where no file holds what is recorded: of a process that ends before the tracer came, or that has
-// no memory for one.
-void SayRecordsAreLost() {
-  const char* reason = "its files cannot be created";
-  if (RingFileError() == ENOSPC || RingFileError() == EDQUOT)
-    reason = "no space is left on its disk";
-  if (RingFileError() == EFBIG) reason = "files cannot grow that large here (ulimit -f)";
-  if (RingFileError() == EMFILE || RingFileError() == ENFILE)
-    reason = "no more files can be opened (ulimit -n)";
-  if (RingFileError() == EACCES || RingFileError() == EROFS) reason = "it is not writable";
-  char buffer[600];
-  Text text(buffer, sizeof(buffer));
-  text.Add("cannot record: ").Add(g_settings.bundle).Add(": ").Add(reason);
-  Say(buffer);
-}
-
 // A forked child that has recorded nothing has none yet; a thread of the program may be making it.
 bool HaveRingFile() {
   constexpr timespec kMoment = {0, 100'000};
@@ -182,14 +166,14 @@ void LetRecord() {
 bool StartSessionLocked() {
   if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
   const bool has_file = HaveRingFile();
-  if (!has_file) SayRecordsAreLost();
+  if (!has_file) CannotRecord(proto::Obstacle::kFile, RingFileError());
   const tracer::Api* api = has_file ? LoadTracer() : LoadedTracer();
   g_process.tracer = api;
   if (!has_file || api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
     g_process.recording.store(0, std::memory_order_release);
     SetState(CaptureState::kFailed);
     SayWhatWasPosted();  // it may be the drain's reason
-    NoteTrouble();
+    NoteTrouble(LastSaid());
     return false;
   }
   g_process.session.store(1, std::memory_order_release);
@@ -200,6 +184,7 @@ bool StartSessionLocked() {
 }  // namespace
 
 void NewIdentity() noexcept {
+  ForgetGivenFiles();  // they have the old name
   g_process.pid = raw::GetPid();
   g_settings.start_id = proto::ReadClockNs(CLOCK_REALTIME) / 1000;
   Text stem(g_settings.file_stem, sizeof(g_settings.file_stem));
@@ -328,7 +313,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   if (!lock) return;
   const bool was_never_drained = SessionIsDue();
   if (was_never_drained && g_process.ring_file != nullptr && RingFileError() != 0)
-    SayRecordsAreLost();
+    CannotRecord(proto::Obstacle::kFile, RingFileError());
   g_process.recording.store(0, std::memory_order_release);
   g_process.can_unwind.store(0, std::memory_order_release);
   if (was_never_drained) CountLostWithoutFile();

@@ -10,18 +10,20 @@ namespace gpuprof::inject {
 namespace {
 
 bool g_debug = false;
-constinit char g_said[256] = {};
+constinit char g_said[kMostSaid] = {};
 
 }  // namespace
 
 void Say(const char* text) noexcept {
-  char line[640];
+  char line[kMostSaid + 16];
   Text message(line, sizeof(line) - 1);
   message.Add("gpuprof: ").Add(text);
   line[message.size()] = '\n';
-  Text(g_said, sizeof(g_said)).Add(text);
+  KeepSaid(text);
   raw::Call(SYS_write, 2, raw::Arg(line), static_cast<long>(message.size() + 1));
 }
+
+void KeepSaid(const char* text) noexcept { Text(g_said, sizeof(g_said)).Add(text); }
 
 const char* LastSaid() noexcept { return g_said; }
 

@@ -10,6 +10,10 @@ namespace gpuprof::inject {
 
 // Says something that the user must know and can act on.
 void Say(const char* text) noexcept;
+// Keeps the text for LastSaid() and prints nothing: somebody else tells the user.
+void KeepSaid(const char* text) noexcept;
+// The longest text that is kept.
+inline constexpr int kMostSaid = 900;
 // Returns the text that was said last; "" if nothing was said. A long text is cut at its end.
 const char* LastSaid() noexcept;
 // Says the text only with GPUPROF_DEBUG=1.

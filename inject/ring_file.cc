@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "inject/given_files.h"
 #include "inject/own_room.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -59,11 +60,12 @@ bool IsOurs(long fd, bool is_new) {
 long OpenFile(int flags) {
   char buffer[640];
   Text path(buffer, sizeof(buffer));
-  RingFilePath(&path);
+  const bool is_given = GivenRing()[0] != 0;
+  is_given ? void(path.Add(GivenRing())) : RingFilePath(&path);
+  const int how = is_given ? flags & ~(O_CREAT | O_EXCL) : flags | O_NOFOLLOW;
   long fd = -EINTR;
-  while (fd == -EINTR) {
-    fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-  }
+  while (fd == -EINTR)
+    fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), how | O_CLOEXEC, 0600);
   if (fd >= 0 && !IsOurs(fd, (flags & O_CREAT) != 0)) {
     raw::Call(SYS_close, fd);
     fd = -EPERM;
@@ -301,10 +303,10 @@ void CountLostWithoutFile() noexcept {
   }
 }
 
-void NoteTrouble() noexcept {
+void NoteTrouble(const char* text) noexcept {
   RingFileHeader* file = g_process.ring_file;
   if (file == nullptr) return;
-  Text(file->trouble, sizeof(file->trouble)).Add(LastSaid());
+  Text(file->trouble, sizeof(file->trouble)).Add(text);
 }
 
 void UpdateLatestSnapshot() noexcept {

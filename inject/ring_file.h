@@ -34,9 +34,8 @@ void CountThreadEdge() noexcept;
 // drained. Their stacks are counted too, so the count may be too high.
 void CountLostWithoutFile() noexcept;
 
-// Puts the text that the process said last into the header, as the reason why recording ended
-// early.
-void NoteTrouble() noexcept;
+// Puts the text into the header, as the reason why recording ended early or rows were lost.
+void NoteTrouble(const char* text) noexcept;
 
 // Reads all clocks into the header's `latest_*` fields (exit, each second).
 void UpdateLatestSnapshot() noexcept;

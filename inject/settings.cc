@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
@@ -495,6 +496,7 @@ bool ReadSettings() noexcept {
   ReadGpuRate();
   ReadGpuFinish();
   ReadTracerPath();
+  ReadLauncher();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
   g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "inject/obstacle.h"
 #include "inject/raw_syscall.h"
 #include "inject/settings.h"
 #include "inject/state.h"
@@ -93,31 +94,45 @@ class MapsSearch {
 MapsSearch g_search;
 std::atomic<uint32_t> g_is_searching{0};
 
-// Returns the parent of a process that is ending or has ended, and that its parent has not waited
-// for yet. 0: the process lives, or nothing is known of it. Mappings end before the process is a
-// zombie.
-int ParentOfEnded(int pid) {
+struct Relation {
+  int parent;     // 0: nothing is known of the process
+  bool is_ended;  // it is ending or has ended, and its parent has not waited for it yet
+};
+
+Relation RelationOf(int pid) {
   constexpr uint64_t kIsExiting = 4;  // PF_EXITING
   char path[64];
   char text[256];
   Text(path, sizeof(path)).Add("/proc/").Number(pid).Add("/stat");
   const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(path), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) return {};
   long n = raw::Call(SYS_read, fd, raw::Arg(text), sizeof(text) - 1);
   raw::Call(SYS_close, fd);
-  if (n <= 0) return 0;
+  if (n <= 0) return {};
   text[n] = 0;
   // "PID (NAME) STATE PARENT ...": a name may hold parentheses, so the last counts.
   while (n > 0 && text[n - 1] != ')') --n;
-  if (n <= 0 || text[n] != ' ') return 0;
+  if (n <= 0 || text[n] != ' ') return {};
   const bool is_zombie = text[n + 1] == 'Z';
   const char* at = text + n + 3;
   uint64_t parent = 0, flags = 0;
-  if (!ParseNumber(&at, &parent)) return 0;
+  if (!ParseNumber(&at, &parent)) return {};
   // Then come group, session, terminal, its group, and the flags of the kernel.
   for (int spaces = 0; spaces < 5 && *at != 0; ++at) spaces += *at == ' ' ? 1 : 0;
   const bool is_exiting = ParseNumber(&at, &flags) && (flags & kIsExiting) != 0;
-  return is_zombie || is_exiting ? static_cast<int>(parent) : 0;
+  return {static_cast<int>(parent), is_zombie || is_exiting};
+}
+
+// Whether `gpuprof run` started the process, directly or by others: shells and tools that are not
+// recorded, too.
+bool IsOfRun(int pid) {
+  constexpr int kMostAncestors = 64;
+  const int launcher = LauncherPid();
+  for (int i = 0; launcher > 0 && i < kMostAncestors && pid > 1; ++i) {
+    pid = RelationOf(pid).parent;
+    if (pid == launcher) return true;
+  }
+  return false;
 }
 
 bool IsRecorded(int pid) {
@@ -132,7 +147,7 @@ bool IsRecorded(int pid) {
 
 }  // namespace
 
-bool IsProgramsOwn(const siginfo_t* info) noexcept {
+bool IsProgramsOwn(const siginfo_t* info, bool has_handler) noexcept {
   switch (info->si_code) {
     case SI_USER:
     case SI_TKILL:
@@ -145,9 +160,11 @@ bool IsProgramsOwn(const siginfo_t* info) noexcept {
   if (info->si_pid <= 0) return false;
   if (info->si_pid == g_process.pid || IsChild(info->si_pid) || IsRecorded(info->si_pid))
     return true;
-  // A child that has sent its signal and ended.
-  const int parent = ParentOfEnded(info->si_pid);
-  return parent == g_process.pid || (parent > 0 && IsRecorded(parent));
+  if (has_handler && IsOfRun(info->si_pid)) return true;
+  // A child that has sent its signal and ended: mappings end before the process is a zombie.
+  const Relation sender = RelationOf(info->si_pid);
+  const int parent = sender.is_ended ? sender.parent : 0;
+  return parent > 0 && (parent == g_process.pid || IsRecorded(parent));
 }
 
 void NoteChild(int pid) noexcept {

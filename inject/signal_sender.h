@@ -12,9 +12,10 @@
 namespace gpuprof::inject {
 
 // Returns whether the signal comes from this process or from a child that it has made. Also true
-// for another process that writes into the same bundle or is dormant. Other programs that are left
-// out by name do not count: a user may type `kill` in a shell. Signal handlers; no lock, no heap.
-bool IsProgramsOwn(const siginfo_t* info) noexcept;
+// for another process that writes into the same bundle or is dormant. A shell, or another sender
+// that is left out by name, counts if `gpuprof run` started the sender and the program has a
+// handler. Without a handler the signal is meant for gpuprof. Signal handlers; no lock, no heap.
+bool IsProgramsOwn(const siginfo_t* info, bool has_handler) noexcept;
 
 // Notes a child that this process has made, in whatever way.
 void NoteChild(int pid) noexcept;

@@ -3,9 +3,11 @@
 
 #include "inject/tool_thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "inject/own_room.h"
@@ -21,9 +23,18 @@ namespace {
 constexpr uint64_t kCancelSignal = uint64_t{1} << (32 - 1);
 constexpr uint64_t kSetIdsSignal = uint64_t{1} << (33 - 1);
 
+// libc tells EAGAIN for a lack of memory, too.
+bool HasMemoryFor(size_t bytes) {
+  const long address = raw::Call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (raw::IsError(address)) return false;
+  raw::Call(SYS_munmap, address, static_cast<long>(bytes));
+  return true;
+}
+
 }  // namespace
 
-bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) noexcept {
+int StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) noexcept {
   // The program's handlers never run on it. But not the two that libc keeps for itself are blocked:
   // setuid() and its relatives send SIGSETXID to every thread of the process and wait for its
   // answer, ours included.
@@ -36,7 +47,7 @@ bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) n
   if (tool == 0) t_thread.tool = kProgramsThread;
   pthread_attr_t attributes;
   pthread_t thread;
-  bool made = false;
+  int error = ENOMEM;
   if (real.pthread_attr_init(&attributes) == 0) {
     real.pthread_attr_setstacksize(&attributes, stack_bytes);
     real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -44,16 +55,16 @@ bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) n
     const auto stack = static_cast<int64_t>(stack_bytes + proto::kPageBytes);
     NoteMapped(stack, false);
     g_process.unnamed_threads.fetch_add(1);
-    made = real.pthread_create(&thread, &attributes, main, argument) == 0;
-    if (!made) g_process.unnamed_threads.fetch_sub(1);
+    error = real.pthread_create(&thread, &attributes, main, argument);
+    if (error != 0) g_process.unnamed_threads.fetch_sub(1);
     // libc keeps the stack of a thread that has ended, for another one.
-    if (!made) NoteMapped(-stack, false);
+    if (error != 0) NoteMapped(-stack, false);
     real.pthread_attr_destroy(&attributes);
   }
   t_thread.busy = busy;
   t_thread.tool = tool;
   raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&old), 0, sizeof(old));
-  return made;
+  return error == EAGAIN && !HasMemoryFor(stack_bytes + proto::kPageBytes) ? ENOMEM : error;
 }
 
 void EnterToolThread(const char* name) noexcept {

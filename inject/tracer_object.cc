@@ -16,6 +16,7 @@
 #include "inject/hooks/torch_memory.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
+#include "inject/obstacle.h"
 #include "inject/own_room.h"
 #include "inject/own_threads.h"
 #include "inject/private_files.h"
@@ -119,6 +120,7 @@ void FillHost() {
   g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
+  g_host.cannot_record = CannotRecord;
   g_host.say = SayHere;
   g_host.debug = DebugHere;
 }
@@ -172,8 +174,8 @@ const tracer::Api* LoadTracer() noexcept {
   g_tried = true;
   // The loader opens files: on a thread where that takes no number of the program's.
   g_loaded.store(0);
-  if (!StartToolThread(LoaderMain, nullptr, kLoaderStackBytes)) {
-    Say("cannot record: no thread could be made (limit on processes or memory)");
+  if (const int error = StartToolThread(LoaderMain, nullptr, kLoaderStackBytes); error != 0) {
+    CannotRecord(proto::Obstacle::kThread, error);
     return nullptr;
   }
   while (g_loaded.load(std::memory_order_acquire) == 0) {

@@ -183,7 +183,7 @@ std::vector<std::string> ChangedEnvironment(const char* const* environment, Vari
 }
 
 ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
-                     const std::function<void()>& on_started) {
+                     const std::function<void()>& on_started, ObstacleInbox* inbox) {
   ChildResult& result = g_last;
   result = {};
   std::vector<std::string> entries = ChangedEnvironment(environ, changes);
@@ -206,7 +206,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
   result.fork_failed = child < 0;
   result.pid = child;
   g_child.store(child, std::memory_order_relaxed);
-  if (child > 0) g_witness.Start();
+  if (child > 0) g_witness.Start(inbox);
   sigprocmask(SIG_SETMASK, &g_before.mask, nullptr);
   close(ends[1]);
   if (child < 0) {

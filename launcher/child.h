@@ -16,6 +16,8 @@
 
 namespace gpuprof::launcher {
 
+class ObstacleInbox;
+
 struct ChildResult {
   int32_t pid = 0;
   int exec_error = 0;  // errno of fork or exec; 0: the command ran
@@ -28,9 +30,9 @@ struct ChildResult {
 
 // Starts `command` by execvp in the launcher's environment with `changes` made to it. Returns when
 // the command has ended. `on_started` is called once it runs: children made there are younger than
-// the command.
+// the command. `inbox` is emptied meanwhile.
 ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
-                     const std::function<void()>& on_started = {});
+                     const std::function<void()>& on_started = {}, ObstacleInbox* inbox = nullptr);
 
 // Returns `environment` with `changes` made to it, as a list of NAME=value. Its variables keep
 // their order and are changed in place; new variables follow.

@@ -22,6 +22,7 @@ struct Endpoint {
   uint32_t uid = 0;     // whose process it claims to be; checked against the peer
   std::string address;  // path, or abstract name without its leading zero
   bool is_abstract = false;
+  std::vector<int> given_files;  // descriptors that go with the request (launcher/given_files.h)
   int wake_up_signal = 0;  // not 0: the process is dormant and has no address (launcher/dormant.h)
 };
 

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr size_t kMostAnswer = 64 * 1024;
+constexpr size_t kMostFiles = 2;
 
 std::string Status(int32_t pid) {
   return ReadFile("/proc/" + std::to_string(pid) + "/status").value_or("");
@@ -72,6 +75,24 @@ void Conversation::Close() {
   fd_ = -1;
 }
 
+bool Conversation::Send(const std::vector<int>& files) const {
+  alignas(cmsghdr) char control[CMSG_SPACE(kMostFiles * sizeof(int))] = {};
+  iovec part = {const_cast<char*>(line_.data()), line_.size()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!files.empty() && files.size() <= kMostFiles) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
+    memcpy(CMSG_DATA(header), files.data(), files.size() * sizeof(int));
+  }
+  return sendmsg(fd_, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(line_.size());
+}
+
 Conversation::Attempt Conversation::Ask(const Endpoint& name) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -103,8 +124,7 @@ Conversation::Attempt Conversation::Ask(const Endpoint& name) {
   }
   if (result == Attempt::kAsked) {
     answer_.peer = peer.pid;
-    if (send(fd_, line_.data(), line_.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line_.size()))
-      return result;
+    if (Send(name.given_files)) return result;
     error_ = errno;
     result = error_ == EPIPE || error_ == ECONNRESET ? Attempt::kNobody : Attempt::kFailed;
   }

@@ -46,6 +46,8 @@ class Conversation {
  private:
   enum class Attempt { kAsked, kBusy, kNobody, kForeign, kFailed };
   Attempt Ask(const Endpoint& name);
+  // Sends the line, and these descriptors with it.
+  bool Send(const std::vector<int>& files) const;
   void Drop(size_t at, Attempt why);
   void Fail(int error);
   void Close();

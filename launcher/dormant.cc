@@ -15,9 +15,11 @@
 #include <fstream>
 
 #include "analysis/analysis.h"
+#include "launcher/given_files.h"
 #include "launcher/read_file.h"
 #include "proto/contract.h"
 #include "proto/control.h"
+#include "proto/obstacle.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -91,6 +93,16 @@ void Describe(const std::string& proc, const Endpoint& endpoint, Answer* answer)
 
 bool IsThere(int32_t pid) { return kill(pid, 0) == 0; }
 
+// Asks for the first capture of a process. Gives it files if it may not make them itself.
+Answer AskFirst(std::vector<Endpoint>* names, const std::string& verb, int timeout_ms) {
+  GivenFiles files;
+  files.Make(names->front());
+  for (Endpoint& name : *names) name.given_files = files.descriptors();
+  Answer answer = AskTogether({*names}, verb, timeout_ms).front();
+  files.RemoveUnused();
+  return answer;
+}
+
 // Asks a process that has been woken, once its socket is there. False: no socket of its own came,
 // or the process has ended.
 bool AskWoken(int32_t pid, const std::string& verb, int socket_ms, int timeout_ms, Answer* answer) {
@@ -99,7 +111,7 @@ bool AskWoken(int32_t pid, const std::string& verb, int socket_ms, int timeout_m
     for (const Endpoint& endpoint : FindSockets()) {
       if (endpoint.pid == pid) names.push_back(endpoint);
     }
-    if (!names.empty()) *answer = AskTogether({names}, verb, timeout_ms).front();
+    if (!names.empty()) *answer = AskFirst(&names, verb, timeout_ms);
     const bool is_asked = !names.empty() && answer->kind != Answer::Kind::kNobody &&
                           answer->kind != Answer::Kind::kForeign;
     if (is_asked) return true;
@@ -124,9 +136,23 @@ Answer Unreachable(int32_t peer, const std::string& error) {
   return answer;
 }
 
+// The kernel gives no thread to a process whose children belong to another PID namespace. Before
+// the first child there is no such namespace to look at.
+bool HasLeftNamespace(const std::string& proc) {
+  struct stat own, link, childrens;
+  const std::string path = proc + "/ns/pid_for_children";
+  if (stat((proc + "/ns/pid").c_str(), &own) != 0 || lstat(path.c_str(), &link) != 0) return false;
+  return stat(path.c_str(), &childrens) == 0 ? own.st_ino != childrens.st_ino : errno == ENOENT;
+}
+
 Answer Wake(const Endpoint& endpoint, const std::string& proc, const std::string& verb,
             int timeout_ms) {
   constexpr int kSocketMs = 10'000;
+  if (HasLeftNamespace(proc)) {
+    const proto::Cause cause = proto::ThreadCause(EINVAL);
+    return Refused(endpoint, proc,
+                   (std::string("cannot record: ") + cause.words + "; " + cause.remedy).c_str());
+  }
   const int signal = endpoint.wake_up_signal;
   if (IsBlockedEverywhere(proc, signal)) {
     return Unreachable(endpoint.pid, "cannot be woken: it blocks signal " + std::to_string(signal) +

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "proto/obstacle.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -55,6 +56,13 @@ BundleFacts ParseFacts(const std::string& text) {
     for (const json& capture : ArrayOf(process, "captures")) {
       for (const char* trigger : {"start_trigger", "stop_trigger"})
         facts.signal_switches += TextOf(capture, trigger) == "signal" ? 1 : 0;
+    }
+    for (const json& note : ArrayOf(process, "notes")) {
+      const std::string words = TextOf(note, "text");
+      if (!words.starts_with(proto::kCannotWrite)) continue;
+      const std::string cause = words.substr(std::string_view(proto::kCannotWrite).size());
+      std::vector<std::string>& causes = facts.write_causes;
+      if (std::find(causes.begin(), causes.end(), cause) == causes.end()) causes.push_back(cause);
     }
     for (const json& loss : ArrayOf(process, "losses")) {
       const uint64_t count = NumberOf(loss, "count");

@@ -32,6 +32,8 @@ struct BundleFacts {
   uint64_t activity_missing_ns = 0;
   // Threads whose last records are lost; the number of these records is unknown.
   uint64_t lost_threads = 0;
+  // Why traces could not be written further, each reason once.
+  std::vector<std::string> write_causes;
   std::vector<std::string> faults;  // "FILE at byte N: what"
 };
 

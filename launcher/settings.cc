@@ -11,6 +11,7 @@
 #include "launcher/nearest.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
+#include "proto/obstacle.h"
 #include "proto/record.h"
 
 extern "C" char** environ;
@@ -225,10 +226,10 @@ constexpr Extra kExtras[] = {
     {proto::kEnvInject, "", "PATH", CheckPath},
 };
 
-// Read by the build, the set-up and the tests, not by the recorder: they may stand in the
-// environment of a run.
+// No settings of a run, but they may stand in its environment: what the build, the set-up and the
+// tests read, and what an outer `gpuprof run` has set.
 constexpr const char* kForeignVariables[] = {"GPUPROF_LIBUNWIND_SOURCE", "GPUPROF_TORCH_INDEX_URL",
-                                             "GPUPROF_PYTHON"};
+                                             "GPUPROF_PYTHON", proto::kEnvLauncher};
 constexpr const char* kForeignPrefixes[] = {"GPUPROF_TEST_", "GPUPROF_BUILD_"};
 
 std::string FlagOf(const char* variable) {

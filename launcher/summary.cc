@@ -51,9 +51,7 @@ constexpr LossFix kLossFixes[] = {
      "heap samples, because too many were live (raise the period: --trace heap=sampled:16MiB)"},
     {"stack_table_full", "stacks, because too many were different (lower --stacks)"},
     {"string_table_full", "names, because too many were different"},
-    {"write_error",
-     "rows, because the bundle could not be written (is the disk full, or did the program limit "
-     "its file size?)"},
+    {"write_error", "rows, because a trace could not be written"},
     {"corrupt_record", "damaged records of processes that died"},
     {"span",
      "spans that were nested too deep, too many at once, or still open when a capture ended"},
@@ -82,6 +80,8 @@ std::string LossWordsOf(const LossWords& loss) {
   return FormatCount(loss.count) + " " + words;
 }
 
+constexpr std::string_view kNotWritten = "write_error";
+
 constexpr const char* kLostNothing = "lost: nothing";
 
 // `is_whole`: no trace is left for a later recovery, which finds out what it lost.
@@ -97,7 +97,10 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
             (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
   for (const LossWords& loss : bundle.losses) {
-    if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
+    if (loss.words == kUnpaired) continue;
+    line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
+    if (loss.words != kNotWritten) continue;
+    for (const std::string& cause : bundle.write_causes) line += " (" + cause + ")";
   }
   if (!line.empty()) return line;
   return is_whole ? kLostNothing : "lost: not known until the incomplete traces are recovered";
@@ -148,6 +151,7 @@ std::string WhyNothing(const RunFacts& facts) {
   Sources sources;
   ParseSources(FindSetting(facts.settings, proto::kEnvTrace).value, &sources);
   const std::string name = BaseName(facts.program.binary);
+  if (!facts.obstacles.empty()) return facts.obstacles.front();
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
   if (capture.when == Capture::When::kOff) {
     return "--capture=off, and no capture was started; while the command runs, start one with "
@@ -158,7 +162,7 @@ std::string WhyNothing(const RunFacts& facts) {
     return "no program that can be recorded did anything that --trace records";
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
-           "' are not recorded, and it started no program that is; record it with --include " +
+           "' are not recorded, nor was any program that it started; record it with --include " +
            analysis::ShellWord(name);
   }
   if (sources.bits == 0)
@@ -193,6 +197,7 @@ Summary Summarize(const RunFacts& facts) {
   for (const std::string& words : facts.unrecorded) summary.lines.push_back(words);
   if (facts.bundle_is_gone || ListProcesses(folder).empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
+    for (size_t i = 1; i < facts.obstacles.size(); ++i) summary.lines.push_back(facts.obstacles[i]);
     if (!facts.survivors.empty()) {
       summary.lines.push_back("still running and ready to record: " + PidList(facts.survivors));
       summary.lines.push_back("bundle: " + analysis::ShellWord(bundle));
@@ -209,7 +214,8 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
-  summary.lost = summary.lines.back() != kLostNothing;
+  summary.lost = summary.lines.back() != kLostNothing || !facts.obstacles.empty();
+  for (const std::string& line : facts.obstacles) summary.lines.push_back(line);
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));

@@ -27,6 +27,8 @@ struct RunFacts {
   // Processes that are alive and have gpuprof in them. If nothing was recorded yet, recording may
   // still begin in them.
   std::vector<int32_t> survivors;
+  // Sentences about processes that could not record.
+  std::vector<std::string> obstacles;
   Program program;
   std::vector<Setting> settings;
   std::vector<std::string> unrecorded;  // sentences about programs that ran without gpuprof

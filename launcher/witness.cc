@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include <cstdlib>
 
 #include "launcher/descriptors.h"
+#include "launcher/obstacle_inbox.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -27,7 +30,7 @@ constexpr long kPauseNs = 250'000;
 
 }  // namespace
 
-void Witness::Start() {
+void Witness::Start(ObstacleInbox* inbox) {
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -39,18 +42,34 @@ void Witness::Start() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     prctl(PR_SET_NAME, "gpuprof-witness");
-    CloseFrom(0);
-    sigset_t all;
-    sigfillset(&all);
-    for (;;) {
-      const int number = sigwaitinfo(&all, nullptr);
-      if (number > 0 && number < kSignals) shared_->count[number].fetch_add(1);
-    }
+    Serve(inbox);
   }
   pid_ = child;
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/status", static_cast<int>(child));
   status_ = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+// In the witness. Keeps no other descriptor than the inbox, which may be a terminal's or a pipe's
+// end.
+void Witness::Serve(ObstacleInbox* inbox) {
+  const bool has_inbox = inbox != nullptr && inbox->fd() >= 0;
+  if (has_inbox) {
+    dup2(inbox->fd(), 0);
+    inbox->set_fd(0);
+  }
+  CloseFrom(has_inbox ? 1 : 0);
+  sigset_t all;
+  sigfillset(&all);
+  pollfd waits[] = {{signalfd(-1, &all, SFD_NONBLOCK), POLLIN, 0}, {has_inbox ? 0 : -1, POLLIN, 0}};
+  for (;;) {
+    poll(waits, 2, -1);
+    signalfd_siginfo taken;
+    while (read(waits[0].fd, &taken, sizeof taken) == sizeof taken) {
+      if (taken.ssi_signo < kSignals) shared_->count[taken.ssi_signo].fetch_add(1);
+    }
+    if (has_inbox) inbox->Take();
+  }
 }
 
 void Witness::Stop() {

@@ -4,8 +4,8 @@
 // Tells a signal sent to the launcher alone from a signal sent to its process group (`timeout`,
 // supervisors, `kill -- -PGID`). The first must be passed on to the command; the second has reached
 // the command already. Nothing in the signal itself says which it was. The witness is a process in
-// the same group that blocks every signal and counts those it gets. It holds no descriptor and dies
-// with the launcher.
+// the same group that blocks every signal and counts those it gets. It also empties the launcher's
+// inbox, as the launcher sleeps until the command ends. It dies with the launcher.
 
 #pragma once
 
@@ -17,11 +17,14 @@
 
 namespace gpuprof::launcher {
 
+class ObstacleInbox;
+
 class Witness {
  public:
-  // Starts the witness. Call with every signal blocked, after the command was started. Without a
+  // Starts the witness. Call with every signal blocked, after the command was started. Null: it has
+  // no inbox to empty. Without a
   // witness (no process could be made) every signal is taken as sent to the launcher alone.
-  void Start();
+  void Start(ObstacleInbox* inbox);
   void Stop();
 
   // Returns whether the signal that just arrived here reached the witness too. Signal handlers;
@@ -35,6 +38,7 @@ class Witness {
     std::atomic<uint32_t> count[kSignals];
   };
 
+  [[noreturn]] void Serve(ObstacleInbox* inbox);
   bool IsPending(int number) const;
 
   Shared* shared_ = nullptr;

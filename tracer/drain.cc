@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "proto/container.h"
-#include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/clock_snapshot.h"
 #include "tracer/disk_room.h"
@@ -61,16 +60,8 @@ bool Drain::Open() {
   header_.start_id = host_->settings->start_id;
   header_.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
   header_.ticks_kind = static_cast<uint32_t>(host_->settings->clock);
-  if (!writer_.Create(path, header_)) {
-    const int error = errno;
-    const bool is_denied = error == EACCES || error == EPERM;
-    char text[900];
-    char* end = stpcpy(text, "cannot record: ");
-    end = stpcpy(stpcpy(end, path), ": ");
-    end = stpcpy(end, ErrorText(error));
-    if (is_denied) end = stpcpy(end, " for this process's user: give -o a folder of that user");
-    stpcpy(end, "; the program runs on unrecorded");
-    host_->say(text);
+  if (!writer_.Create(path, header_, host_->settings->given_trace)) {
+    host_->cannot_record(proto::Obstacle::kFile, errno);
     return false;
   }
   if (host_->settings->flight_bytes != 0) {

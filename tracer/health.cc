@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/description.h"
@@ -117,10 +116,9 @@ bool OpsRefused() {
   return strcmp(state, "active") != 0 && strcmp(state, "none") != 0;
 }
 
-// Of a trace, in words.
-const char* WhyNotWritten(int error, const Settings& settings) {
+proto::Obstacle WhyNotWritten(int error, const Settings& settings) {
   const bool is_gone = (error == EIDRM || error == ENOENT) && access(settings.bundle, F_OK) != 0;
-  return is_gone ? "its bundle was removed or renamed" : ErrorText(error);
+  return is_gone ? proto::Obstacle::kGone : proto::Obstacle::kWrite;
 }
 
 }  // namespace
@@ -148,11 +146,8 @@ void Drain::CountLosses() {
                                   std::memory_order_relaxed);
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
-    char text[256];
-    const char* why = WhyNotWritten(WriteErrorNumber(), *host_->settings);
-    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), why),
-           "; the program runs on, and lost rows are counted");
-    host_->say(text);
+    const int error = WriteErrorNumber();
+    host_->cannot_record(WhyNotWritten(error, *host_->settings), error);
   }
   if (MemoryExhausted() && !told_memory_) {
     told_memory_ = true;
@@ -248,6 +243,8 @@ void Drain::WriteHealth() {
                "not recorded: another allocator comes before gpuprof's in this process; name "
                "gpuprof first in LD_PRELOAD, or link the allocator as a shared library");
   }
+  // The ring file's header has the reason in words.
+  if (RowsLost() != 0 && file.trouble[0] != 0) AppendNote(&writer, "disk", file.trouble);
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})

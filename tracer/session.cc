@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "proto/file_size_signal.h"
-#include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
@@ -305,7 +304,8 @@ void* DrainMain(void* argument) {
   return nullptr;
 }
 
-bool StartDrainThread() {
+// Returns 0, or the error of pthread_create.
+int StartDrainThread() {
   // Born with every signal blocked; the caller is a tool thread.
   sigset_t all;
   sigset_t old;
@@ -320,11 +320,11 @@ bool StartDrainThread() {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
-  const bool made = pthread_create(&thread, &attributes, DrainMain, number) == 0;
+  const int error = pthread_create(&thread, &attributes, DrainMain, number);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  if (!made) g_state.store(kNone);
-  return made;
+  if (error != 0) g_state.store(kNone);
+  return error;
 }
 
 void LookForFrameworks() {
@@ -368,8 +368,8 @@ bool Start(uint32_t number, const char* trigger) {
   g_number = number;
   g_start_trigger = trigger;
   g_begin.store(kToBegin);
-  if (!StartDrainThread()) {
-    g_host->say("cannot record: no thread could be made (limit on processes or memory)");
+  if (const int error = StartDrainThread(); error != 0) {
+    g_host->cannot_record(proto::Obstacle::kThread, error);
     return false;
   }
   const uint64_t until = Monotonic() + kStopLimit;
@@ -542,11 +542,11 @@ bool OpenSnapshot() {
 
 // On the control thread alone.
 const char* WhyNoSnapshot(int error) {
-  if (error == EBUSY || error == ETIMEDOUT) return ErrorText(error);
+  if (error == EBUSY || error == ETIMEDOUT) return "the recorder did not answer in time; try again";
   static char text[1024];
   char* end = stpcpy(stpcpy(text, "no snapshot can be written into "), g_host->settings->bundle);
-  stpcpy(stpcpy(stpcpy(end, ": "), ErrorText(error)),
-         "; free some space there, or move the bundle back to its path");
+  const proto::Cause cause = proto::FileCause(error);
+  stpcpy(stpcpy(stpcpy(stpcpy(end, ": "), cause.words), "; "), cause.remedy);
   return text;
 }
 

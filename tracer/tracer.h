@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "proto/contract.h"
+#include "proto/obstacle.h"
 #include "proto/record.h"
 #include "proto/ring.h"
 #include "proto/ticks.h"
@@ -25,6 +26,8 @@ namespace gpuprof::tracer {
 struct Settings {
   char bundle[512];    // directory, absolute
   char file_stem[64];  // "p<pid>-<start>"
+  // Path by which the trace is opened; "": it is made by its name (inject/given_files.h).
+  char given_trace[64];
   uint64_t start_id;
   uint32_t sources;  // proto::kSource* bits asked for
   proto::HeapMode heap_mode;
@@ -177,6 +180,8 @@ struct Host {
   // Null resets them. Until then inject looks for them itself.
   void (*set_torch_memory_functions)(void* is_enabled, void* report);
 
+  // Tells the user why the process cannot record, or write its trace further. Any tool thread.
+  void (*cannot_record)(proto::Obstacle obstacle, int error);
   // One line on stderr, "gpuprof: ..."; `once` lines are said once a process. Any thread.
   void (*say)(const char* text);
   // Only with GPUPROF_DEBUG.

@@ -31,6 +31,23 @@ std::string WaitedFor(const results::Lock& lock) {
   return "waits (" + kind + ")";
 }
 
+// Returns whether the waits of this row are a way to park threads that have nothing to do: few long
+// waits, which take nearly all of the process's life from each thread. Contention would let a
+// thread go on in between.
+bool IsParking(const AdviceFacts& facts, const results::Lock& lock) {
+  if (lock.count() == 0 || lock.thread_count() == 0) return false;
+  const auto mean_ns = lock.total_ns() / static_cast<int64_t>(lock.count());
+  if (mean_ns < facts.limits.Whole("SY-005.min_parked")) return false;
+  for (const results::OverviewProcess& process : facts.overview->processes()) {
+    if (process.pid() != lock.pid() || process.host() != lock.host()) continue;
+    const int64_t life_ns = process.end_ns() - process.start_ns();
+    if (Ratio(lock.total_ns() / lock.thread_count(), life_ns) >=
+        facts.limits("SY-005.parked_share"))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
@@ -95,7 +112,17 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   if (overview.has_steps() || overview.top_locks().empty()) return std::nullopt;
   const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
-  const int64_t waited = facts.locks->contended_ns();
+  int64_t waited = facts.locks->contended_ns();
+  uint64_t count = facts.locks->contended_count();
+  const results::Lock* top = nullptr;
+  for (const results::Lock& lock : facts.locks->locks()) {
+    if (!lock.contended() || !IsParking(facts, lock)) continue;
+    waited -= lock.total_ns();
+    count -= lock.count();
+  }
+  for (const results::Lock& lock : overview.top_locks()) {
+    if (top == nullptr && !IsParking(facts, lock)) top = &lock;
+  }
   if (Ratio(waited, run) < facts.limits("SY-005.min_share")) return std::nullopt;
   Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
                          results::LEVEL_HIGH, "every contended wait was timed");
@@ -104,13 +131,15 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
                            : results::SEVERITY_LOW);
   finding.add_evidence(FormatDuration(waited) +
                        " of waiting for mutexes and rwlocks, summed over all " + "threads, in " +
-                       FormatDuration(run) + " of recording (" +
-                       FormatNumber(facts.locks->contended_count()) + " waits).");
-  const results::Lock& lock = overview.top_locks(0);
-  finding.add_evidence(FormatDuration(lock.total_ns()) + " of this in " +
-                       ShortFunctionName(lock.name()) + ", by " +
-                       FormatNumber(lock.thread_count()) + " threads, longest " +
-                       FormatDuration(lock.max_ns()) + ".");
+                       FormatDuration(run) + " of recording (" + FormatNumber(count) +
+                       (count == 1 ? " wait)." : " waits)."));
+  if (top != nullptr) {
+    finding.add_evidence(FormatDuration(top->total_ns()) + " of this in " +
+                         ShortFunctionName(top->name()) + ", by " +
+                         FormatNumber(top->thread_count()) +
+                         (top->thread_count() == 1 ? " thread" : " threads") + ", longest " +
+                         FormatDuration(top->max_ns()) + ".");
+  }
   finding.add_fix(
       "Hold the lock for a shorter time, split it, or give each thread its own data. `gpuprof "
       "stats locks` names the callers.");

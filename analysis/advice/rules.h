@@ -48,6 +48,7 @@ struct HostFacts {
 
 // What the leading thread of a recording without steps did.
 struct RunAccount {
+  std::string process;  // its name and pid; "": it is the only one
   std::string name;
   int32_t tid = 0;
   int64_t life_ns = 0;  // as long as it was measured

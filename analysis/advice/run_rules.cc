@@ -49,8 +49,9 @@ std::optional<Finding> TimeOfRun(const AdviceFacts& facts) {
   Finding finding = Make("RU-001", "Without steps: where the time of the run went",
                          results::LEVEL_HIGH, "the kernel's accounting, and every wait was timed");
   finding.set_severity(results::SEVERITY_INFO);
-  std::string words = "Thread " + run.name + " (" + std::to_string(run.tid) + "), in " +
-                      FormatDuration(run.life_ns) + ": " + Part(run.cpu_ns, run.life_ns) +
+  const std::string whose = run.process.empty() ? "" : " of process " + run.process;
+  std::string words = "Thread " + run.name + " (" + std::to_string(run.tid) + ")" + whose +
+                      ", in " + FormatDuration(run.life_ns) + ": " + Part(run.cpu_ns, run.life_ns) +
                       " on a processor, ";
   if (run.runqueue_wait_ns > 0)
     words += Part(run.runqueue_wait_ns, run.life_ns) + " ready but without a processor, ";

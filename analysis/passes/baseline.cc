@@ -19,6 +19,7 @@
 #include "analysis/model/cuda_versions.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device_steps.h"
+#include "analysis/passes/main_process.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/step_sums.h"
@@ -138,7 +139,7 @@ Error MakeBaseline(const Trace& trace, const PassOptions& options,
   if (Error error = context.Prepare()) return error;
   auto out = std::make_unique<results::Baseline>();
   const std::optional<size_t> leading = context.Leading();
-  size_t main = leading.value_or(context.selected().empty() ? 0 : context.selected().front());
+  size_t main = MainProcess(context).value_or(0);
   DeviceSide device;
   for (const size_t index : context.selected()) FindDevice(context, index, &device);
   if (device.series.count() != 0) {

@@ -17,6 +17,7 @@
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/main_process.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -191,7 +192,7 @@ Pieces PageFaults(const Process& process, Interval window) {
 void FillHostFacts(PassContext& context, std::optional<size_t> leading, AdviceFacts* facts) {
   FillIteratorFacts(context, &facts->input);
   if (!context.selected().empty()) {
-    const size_t index = leading.value_or(context.selected().front());
+    const size_t index = MainProcess(context).value_or(context.selected().front());
     facts->host.first_work_ns = FirstWork(context, index);
     facts->host.start.start_ns = context.process(index).LifeStart();
     facts->host.start.duration_ns = facts->host.first_work_ns;

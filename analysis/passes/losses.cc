@@ -31,8 +31,7 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_STACK_TABLE_FULL, "Keep fewer frames: GPUPROF_STACKS=16."},
     {proto::LOSS_STRING_TABLE_FULL, "Operation names keep changing; they share one name now."},
     {proto::LOSS_WRITE_ERROR,
-     "The process's stderr says why. If the disk is full, free some space or write the bundle "
-     "elsewhere with -o DIR."},
+     "A note of the process names the cause and what helps: `gpuprof stats health`."},
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; its valid records were kept."},
     {proto::LOSS_SPAN,

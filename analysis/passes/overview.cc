@@ -16,6 +16,7 @@
 #include "analysis/passes/call_stacks.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/host_facts.h"
+#include "analysis/passes/main_process.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/overview_devices.h"
 #include "analysis/passes/passes.h"
@@ -285,6 +286,12 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   if (const auto use = UseOf(process, {-kFar, kFar})) row->set_cpu_ratio(use->busy);
 }
 
+void FillMain(PassContext& context, size_t main, results::OverviewMain* out) {
+  SetProcess(context.process(main), out);
+  out->set_name(ProcessName(context.process(main)));
+  out->set_process_count(static_cast<uint32_t>(context.selected().size()));
+}
+
 void FillMachine(const Process& process, results::OverviewEnvironment* environment) {
   environment->set_host(process.host);
   environment->set_core_count(process.cores);
@@ -440,7 +447,8 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());
   if (!context.selected().empty()) {
-    const size_t main = leading.value_or(context.selected().front());
+    const size_t main = MainProcess(context).value_or(context.selected().front());
+    FillMain(context, main, out->mutable_main());
     if (context.trace().importer.empty()) {
       FillRecorderCost(context, main, out->mutable_cost());
       FillCaptured(context, out->mutable_cost());

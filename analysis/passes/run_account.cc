@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "analysis/model/names.h"
+#include "analysis/model/process_name.h"
+#include "analysis/passes/main_process.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/interval.h"
 
@@ -133,17 +135,15 @@ Measured Measure(size_t process, const Track& track) {
 // A main thread that only waits for others has less than this part of the busiest one's time.
 constexpr int64_t kMainPart = 10;
 
-Measured LeadingThread(const PassContext& context) {
+Measured LeadingThread(const PassContext& context, size_t index) {
   Measured busiest;
-  for (const size_t i : context.selected()) {
-    for (const Track& track : context.process(i).tracks) {
-      if (track.tool || track.is_stream) continue;
-      const Measured measured = Measure(i, track);
-      if (measured.usage.cpu_ns > busiest.usage.cpu_ns) busiest = measured;
-    }
+  const Process& process = context.process(index);
+  for (const Track& track : process.tracks) {
+    if (track.tool || track.is_stream) continue;
+    const Measured measured = Measure(index, track);
+    if (measured.usage.cpu_ns > busiest.usage.cpu_ns) busiest = measured;
   }
   if (busiest.track == nullptr) return {};
-  const Process& process = context.process(busiest.process);
   for (const Track& track : process.tracks) {
     if (track.tid != process.pid) continue;
     const Measured main = Measure(busiest.process, track);
@@ -181,9 +181,14 @@ std::vector<RunWait> NamedWaits(PassContext& context, const Measured& thread, In
 }  // namespace
 
 std::optional<RunAccount> AccountForRun(PassContext& context) {
-  const Measured leading = LeadingThread(context);
+  const std::optional<size_t> main = MainProcess(context);
+  const Measured leading = main ? LeadingThread(context, *main) : Measured();
   if (leading.track == nullptr) return std::nullopt;
   RunAccount account;
+  if (context.selected().size() > 1) {
+    const Process& process = context.process(*main);
+    account.process = ProcessName(process) + " (" + std::to_string(process.pid) + ")";
+  }
   account.name = leading.track->name;
   account.tid = leading.track->tid;
   account.life_ns = leading.usage.covered_ns;

@@ -13,8 +13,8 @@
 
 namespace gpuprof::analysis {
 
-// Returns the account of a thread of the selected process with the busiest thread: the main thread
-// if it computes, else the busiest. Empty: no thread was measured for as long as a second.
+// Returns the account of a thread of the main process: its main thread if that computes, else the
+// busiest. Empty: no thread was measured for as long as a second.
 std::optional<RunAccount> AccountForRun(PassContext& context);
 
 }  // namespace gpuprof::analysis

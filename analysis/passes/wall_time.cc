@@ -20,6 +20,7 @@
 #include "analysis/derived/host_activity.h"
 #include "analysis/derived/layers.h"
 #include "analysis/model/names.h"
+#include "analysis/model/process_name.h"
 #include "analysis/passes/device_gaps.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
@@ -202,14 +203,14 @@ int64_t FirstRequest(const Process& process) {
 }
 
 // In the order in which a run has them.
-void FillRows(const PhaseTimes& times, int64_t life_ns, const PhaseSpans& spans,
-              results::Overview* out) {
+void FillRows(const PhaseTimes& times, int64_t run_ns, const PhaseSpans& spans,
+              const std::string& others, results::Overview* out) {
   constexpr std::array kOrder = {
-      results::PHASE_UNRECORDED, results::PHASE_START_UP,   results::PHASE_BEFORE_STEPS,
-      results::PHASE_CUDA_SETUP, results::PHASE_COMPILE,    results::PHASE_GRAPH_CAPTURE,
-      results::PHASE_WARM_UP,    results::PHASE_STEPS,      results::PHASE_BETWEEN_STEPS,
-      results::PHASE_EVALUATION, results::PHASE_CHECKPOINT, results::PHASE_WAITING,
-      results::PHASE_RUN,        results::PHASE_AFTER_STEPS};
+      results::PHASE_UNRECORDED,    results::PHASE_OTHERS,     results::PHASE_START_UP,
+      results::PHASE_BEFORE_STEPS,  results::PHASE_CUDA_SETUP, results::PHASE_COMPILE,
+      results::PHASE_GRAPH_CAPTURE, results::PHASE_WARM_UP,    results::PHASE_STEPS,
+      results::PHASE_BETWEEN_STEPS, results::PHASE_EVALUATION, results::PHASE_CHECKPOINT,
+      results::PHASE_WAITING,       results::PHASE_RUN,        results::PHASE_AFTER_STEPS};
   static_assert(kOrder.size() + 1 == results::Phase_ARRAYSIZE);
   for (const results::Phase phase : kOrder) {
     const int64_t ns = times[static_cast<size_t>(phase)];
@@ -217,8 +218,8 @@ void FillRows(const PhaseTimes& times, int64_t life_ns, const PhaseSpans& spans,
     results::PhaseTime* row = out->add_phases();
     row->set_phase(phase);
     row->set_total_ns(ns);
-    row->set_total_ratio(Ratio(ns, life_ns));
-    row->set_largest(spans.LongestName(phase));
+    row->set_total_ratio(Ratio(ns, run_ns));
+    row->set_largest(phase == results::PHASE_OTHERS ? others : spans.LongestName(phase));
   }
 }
 
@@ -233,26 +234,87 @@ const Track* LeadingTrack(PassContext& context, size_t index) {
   return nullptr;
 }
 
+// Returns the time of the run: of the command as its starter noted it, and of all processes. A part
+// of the processes has the time of these alone. A part of the time is itself.
+Interval RunOf(const PassContext& context) {
+  Interval run{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  const bool is_part_of_time = context.options().window || context.options().steps;
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    std::vector<Interval> lives = {{process.LifeStart(), process.LifeEnd()}};
+    if (is_part_of_time) lives = CapturesOf(process);
+    for (const Interval& life : lives) {
+      run.start = std::min(run.start, life.start);
+      run.end = std::max(run.end, life.end);
+    }
+  }
+  if (run.start >= run.end) return {};
+  const Trace& trace = context.trace();
+  const proto::Bundle& manifest = trace.manifest;
+  const bool is_whole = context.selected().size() == trace.processes.size();
+  if (!trace.has_manifest || !is_whole || manifest.has_import() || is_part_of_time) return run;
+  // Files may claim anything: a run of years is not believed.
+  constexpr int64_t kLongestNs = int64_t{400} * 24 * 3600 * 1'000'000'000;
+  const auto started_ns =
+      static_cast<int64_t>(manifest.started_realtime_ns()) - trace.origin_realtime_ns;
+  const auto ended_ns =
+      static_cast<int64_t>(manifest.ended_realtime_ns()) - trace.origin_realtime_ns;
+  if (manifest.started_realtime_ns() != 0 && started_ns > run.end - kLongestNs)
+    run.start = std::min(run.start, started_ns);
+  if (manifest.ended_realtime_ns() != 0 && ended_ns < run.start + kLongestNs)
+    run.end = std::max(run.end, ended_ns);
+  return run;
+}
+
+// What the processes beside the main one were recorded for, outside of `recorded`.
+struct Others {
+  int64_t total_ns = 0;
+  std::string largest;
+};
+
+Others OthersOf(const PassContext& context, size_t main, const std::vector<Interval>& recorded) {
+  std::vector<Interval> all;
+  int64_t most = 0;
+  Others others;
+  for (const size_t index : context.selected()) {
+    if (index == main) continue;
+    const std::vector<Interval> captured = UnionOf(CapturesOf(context.process(index)));
+    const int64_t alone = TotalLength(captured) - TotalLength(Intersection(captured, recorded));
+    all.insert(all.end(), captured.begin(), captured.end());
+    if (alone <= most) continue;
+    most = alone;
+    const Process& process = context.process(index);
+    others.largest = ProcessName(process) + " (" + std::to_string(process.pid) + ")";
+  }
+  all = UnionOf(std::move(all));
+  others.total_ns = TotalLength(all) - TotalLength(Intersection(all, recorded));
+  return others;
+}
+
 }  // namespace
 
-void FillWallTime(PassContext& context, size_t index, results::Overview* out) {
-  const Process& process = context.process(index);
+void FillWallTime(PassContext& context, size_t main, results::Overview* out) {
+  const Process& process = context.process(main);
   const Interval life = {process.LifeStart(), process.LifeEnd()};
-  if (life.length() <= 0) return;
+  const Interval run = RunOf(context);
+  if (run.length() <= 0) return;
+  out->set_run_ns(run.length());
   const std::vector<Interval> recorded =
       Intersection(UnionOf(CapturesOf(process)), std::vector<Interval>{life});
   PhaseSpans spans;
-  for (const results::Step& step : context.steps(index).steps)
+  for (const results::Step& step : context.steps(main).steps)
     spans.Add(step.warmup() ? results::PHASE_WARM_UP : results::PHASE_STEPS,
               {step.start_ns(), step.start_ns() + step.duration_ns()}, "");
-  const bool has_steps = !context.steps(index).steps.empty();
+  const bool has_steps = !context.steps(main).steps.empty();
   AddNamed(process, &spans);
   AddCalls(process, &spans);
-  if (const Track* leading = LeadingTrack(context, index)) AddWaits(*leading, &spans);
+  if (const Track* leading = LeadingTrack(context, main)) AddWaits(*leading, &spans);
   for (std::vector<Interval>& layer : spans.layers)
     layer = Intersection(UnionOf(std::move(layer)), recorded);
   PhaseTimes times{};
-  times[results::PHASE_UNRECORDED] = life.length() - TotalLength(recorded);
+  const Others others = OthersOf(context, main, recorded);
+  times[results::PHASE_OTHERS] = others.total_ns;
+  times[results::PHASE_UNRECORDED] = run.length() - TotalLength(recorded) - others.total_ns;
   int64_t first = life.end, last = life.start;
   std::vector<Interval> covered;
   for (const LayerSpan& span : TopLayers(spans.layers)) {
@@ -282,7 +344,7 @@ void FillWallTime(PassContext& context, size_t index, results::Overview* out) {
   } else {
     times[results::PHASE_RUN] = rest_in({begin, life.end});
   }
-  FillRows(times, life.length(), spans, out);
+  FillRows(times, run.length(), spans, others.largest, out);
 }
 
 }  // namespace gpuprof::analysis

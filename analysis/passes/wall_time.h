@@ -13,7 +13,8 @@
 
 namespace gpuprof::analysis {
 
-// Fills the phases of a process's life. Every nanosecond is in one phase.
-void FillWallTime(PassContext& context, size_t index, results::Overview* out);
+// Fills the phases of the run, and its length. They are those of process `main` while that is
+// recorded. Every nanosecond of the run is in one phase.
+void FillWallTime(PassContext& context, size_t main, results::Overview* out);
 
 }  // namespace gpuprof::analysis

@@ -12,9 +12,10 @@
 namespace gpuprof::analysis {
 namespace {
 
-// Clock readings beyond these (9 years of uptime, the year 2043) are taken for damage.
-constexpr uint64_t kLatestMonotonicNs = uint64_t{1} << 58;
-constexpr uint64_t kLatestRealtimeNs = uint64_t{1} << 61;
+// Clock readings beyond these (18 years from the start of the machine, 109 years from 1970) are
+// taken for damage. Clocks may be set, and libraries may fake them.
+constexpr int64_t kMostMonotonicNs = int64_t{1} << 59;
+constexpr int64_t kMostRealtimeNs = int64_t{3} << 60;
 // Lines between snapshots nearer than this would magnify the error of reading the clocks.
 constexpr uint64_t kShortestLineNs = 100'000'000;
 // Below this distance between first and last snapshot the recorder's own estimate of the rate is
@@ -30,6 +31,13 @@ bool IsPlausibleRate(double ns_per_tick) {
   return ns_per_tick >= kFastestNsPerTick && ns_per_tick <= kSlowestNsPerTick;
 }
 
+bool IsWithin(int64_t value, int64_t most) { return value >= -most && value <= most; }
+
+// Before the start of the machine, or before 1970, it is below 0.
+int64_t MonotonicOf(const proto::ClockSnapshot& snapshot) {
+  return static_cast<int64_t>(snapshot.monotonic_ns());
+}
+
 double NsPerTick(const proto::ClockSnapshot& from, const proto::ClockSnapshot& to) {
   return static_cast<double>(to.monotonic_ns() - from.monotonic_ns()) /
          static_cast<double>(to.ticks() - from.ticks());
@@ -39,12 +47,12 @@ double NsPerTick(const proto::ClockSnapshot& from, const proto::ClockSnapshot& t
 Snapshots InOrder(const Snapshots& all) {
   Snapshots kept;
   for (const proto::ClockSnapshot& snapshot : all) {
-    if (snapshot.monotonic_ns() > kLatestMonotonicNs || snapshot.realtime_ns() > kLatestRealtimeNs)
+    if (!IsWithin(MonotonicOf(snapshot), kMostMonotonicNs) ||
+        !IsWithin(static_cast<int64_t>(snapshot.realtime_ns()), kMostRealtimeNs))
       continue;
     if (!kept.empty()) {
       const proto::ClockSnapshot& last = kept.back();
-      if (snapshot.ticks() <= last.ticks() || snapshot.monotonic_ns() <= last.monotonic_ns())
-        continue;
+      if (snapshot.ticks() <= last.ticks() || MonotonicOf(snapshot) <= MonotonicOf(last)) continue;
       if (!IsPlausibleRate(NsPerTick(last, snapshot))) continue;
     }
     kept.push_back(snapshot);
@@ -90,7 +98,7 @@ void ClockMap::Build(const Snapshots& snapshots, proto::ClockKind kind, uint64_t
   const Snapshots ordered = InOrder(snapshots);
   if (ordered.empty()) {
     // Times within the process still hold; its place on the axis is the best that is known.
-    const bool fits = anchor_realtime_ns <= kLatestRealtimeNs;
+    const bool fits = anchor_realtime_ns <= static_cast<uint64_t>(kTimeLimit);
     knots_.push_back(
         {anchor_ticks, fits ? static_cast<int64_t>(anchor_realtime_ns) : 0, RateOf(told)});
     fit_ = Fit::kGuess;

@@ -99,14 +99,22 @@ int64_t Earliest(const Files& files, const std::vector<int64_t>& offsets) {
   return earliest;
 }
 
+// The origin is a wall clock reading of any year.
+constexpr int64_t kOriginLimit = int64_t{1} << 62;
+
 // Notes when a process began, by the name of its file. A file that was renamed or is hostile may
 // claim anything: a life of years is not believed.
-void PlaceStart(int64_t origin_realtime_ns, Process* process) {
+// `offset` and `shift` lead from the wall clock to the monotonic one, and from there to the axis.
+// The wall clock is the process's own: it may have been set since other processes began.
+void PlaceStart(int64_t offset, int64_t shift, Process* process) {
   constexpr int64_t kLongestNs = int64_t{400} * 24 * 3600 * 1'000'000'000;
-  if (process->start_id > static_cast<uint64_t>(ClockMap::kTimeLimit / 1000)) return;
-  const int64_t start_ns = static_cast<int64_t>(process->start_id) * 1000 - origin_realtime_ns;
+  if (process->start_id > static_cast<uint64_t>(kOriginLimit / 1000)) return;
+  int64_t start_ns = 0;
+  if (__builtin_sub_overflow(static_cast<int64_t>(process->start_id) * 1000, offset, &start_ns) ||
+      __builtin_add_overflow(start_ns, shift, &start_ns))
+    return;
   const int64_t seen_ns = process->LifeStart();
-  if (start_ns < seen_ns && seen_ns - start_ns < kLongestNs) process->started_ns = start_ns;
+  if (start_ns < seen_ns && start_ns > seen_ns - kLongestNs) process->started_ns = start_ns;
 }
 
 // Puts all processes on one axis whose zero is the earliest event of one; samplers do not count
@@ -119,12 +127,15 @@ void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
   if (is_import) origin = trace->manifest.import().origin_realtime_ns();
   if (origin == kNever) origin = Earliest(samplers, sampler_offsets);
   if (origin == kNever) origin = 0;
-  origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
+  origin = std::clamp(origin, -kOriginLimit, kOriginLimit);
   trace->origin_realtime_ns = origin;
   for (size_t i = 0; i < files.size(); ++i) {
     const bool is_placed = is_import && files[i]->is_imported();
-    files[i]->Place(is_placed ? kImportedShift : offsets[i] - origin);
-    if (!files[i]->is_imported()) PlaceStart(origin, &files[i]->process());
+    const int64_t shift =
+        is_placed ? kImportedShift : std::clamp(offsets[i] - origin, -kOriginLimit, kOriginLimit);
+    files[i]->Place(shift);
+    if (!files[i]->is_imported())
+      PlaceStart(files[i]->clock().realtime_offset(), shift, &files[i]->process());
   }
   for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
 }

@@ -169,9 +169,17 @@ void TraceFile::BuildClock() {
   process().clock_residual_ns = clock_.residual_ns();
   process().realtime_step_ns = clock_.realtime_step_ns();
   if (clock_.fit() == ClockMap::Fit::kGuess && process().rows != 0) {
-    AddFault(0,
-             "no usable clock snapshot: times are right only within this process, and its offset "
-             "to other processes is a guess");
+    const std::string words =
+        "no usable clock snapshot: times are right only within this process, and its offset "
+        "to other processes is a guess";
+    if (snapshots_.empty()) {
+      AddFault(0, words);
+    } else {
+      // A clock that was set or faked is no damage.
+      proto::Note* note = process().health.add_note();
+      note->set_source("clock");
+      note->set_text(words);
+    }
   }
   BuildCuptiClock();
 }

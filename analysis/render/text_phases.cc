@@ -22,7 +22,9 @@ struct PhaseWords {
 
 constexpr std::array<PhaseWords, results::Phase_ARRAYSIZE> MakeWords() {
   std::array<PhaseWords, results::Phase_ARRAYSIZE> words{};
-  words[results::PHASE_UNRECORDED] = {"not recorded", "the process lived outside of captures"};
+  words[results::PHASE_UNRECORDED] = {"not recorded", "no process was recorded"};
+  words[results::PHASE_OTHERS] = {"other processes",
+                                  "they were recorded, and the main one was not"};
   words[results::PHASE_START_UP] = {"start-up", "before the first operation, range or CUDA call"};
   words[results::PHASE_BEFORE_STEPS] = {"before the steps", "the rest of the time up to step 0"};
   words[results::PHASE_CUDA_SETUP] = {"CUDA setup", "long calls: contexts, first allocations"};
@@ -55,7 +57,13 @@ std::string PhasesText(const results::Overview& result, const TextOptions& optio
     table.AddRow({words.name, FormatDuration(phase.total_ns()), FormatPercent(phase.total_ratio()),
                   words.meaning, phase.largest()});
   }
-  return "Time of the run\n" + table.Render(options.table_width) + "\n";
+  std::string title = "Time of the run";
+  if (result.main().process_count() > 1) {
+    title += ": " + FormatDuration(result.run_ns()) + "; the phases are those of " +
+             OneLine(result.main().name()) + " (" + std::to_string(result.main().pid()) +
+             "), one of " + std::to_string(result.main().process_count()) + " processes";
+  }
+  return WrapText(title, "", "  ", options.width) + table.Render(options.table_width) + "\n";
 }
 
 }  // namespace gpuprof::analysis

@@ -10,11 +10,14 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 
+#include "inject/control_thread.h"
 #include "inject/departure.h"
 #include "inject/hook_list.h"
 #include "inject/hooks/blocking.h"
+#include "inject/lifecycle.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
+#include "inject/state.h"
 
 using namespace gpuprof::inject;
 
@@ -81,7 +84,13 @@ void NoteSeccomp(long operation, long filter) {
 // mounts must not; unshare() unshares the root folder itself.
 constexpr long kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
 
+// Afterwards the kernel gives the process no thread. The one that writes the trace has to be there.
+void BeforeOtherPids() {
+  if (SessionIsDue() && raw::GetPid() == g_process.pid) HastenSession();
+}
+
 void NoteNamespaces(long flags) {
+  if ((flags & CLONE_NEWPID) != 0) BeforeOtherPids();
   if ((flags & kAlone) != 0) BeforeNamespaces();
 }
 
@@ -128,6 +137,7 @@ GPUPROF_EXPORT int unshare(int flags) {
 }
 
 GPUPROF_EXPORT int setns(int fd, int type) {
+  if (type == 0 || (type & CLONE_NEWPID) != 0) BeforeOtherPids();
   if (type == 0 || (type & (CLONE_NEWUSER | CLONE_NEWNS)) != 0) BeforeNamespaces();
   return real.setns(fd, type);
 }

@@ -52,7 +52,8 @@ void Handle(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   const bool borrowed = MemoryIsBorrowed();
   const bool is_wake_up = IsWakeUp(info);
-  const bool is_asked = !borrowed && !is_wake_up && !IsProgramsOwn(info);
+  const bool is_asked =
+      !borrowed && !is_wake_up && !IsProgramsOwn(info, IsHandler(ProgramAction()));
   if (is_asked) RequestToggle();
   if ((is_asked || (is_wake_up && !borrowed)) && IsDormant()) WakeInHandler(context);
   errno = saved;

@@ -24,6 +24,7 @@
 #include "launcher/gpu/nvml_library.h"
 #include "launcher/gpu/sampler_process.h"
 #include "launcher/objects.h"
+#include "launcher/obstacle_inbox.h"
 #include "launcher/out_of_memory.h"
 #include "launcher/program.h"
 #include "launcher/settings.h"
@@ -31,6 +32,7 @@
 #include "launcher/text.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
+#include "proto/obstacle.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::launcher {
@@ -151,6 +153,8 @@ class Run : public Verb {
 
   int Start(const Objects& objects) {
     Variables changes = RecorderVariables(facts_.settings, bundle_.path(), objects);
+    // Of an outer run, whose bundle this is not, the value would be the wrong one.
+    const std::string address = inbox_.Open();
     proto::Bundle description = DescribeStart(command_, changes);
     const std::string error = bundle_.Describe(description);
     if (!error.empty()) {
@@ -163,7 +167,9 @@ class Run : public Verb {
           ComposePreload(objects.inject, facts_.program.sanitizer, Variable("LD_PRELOAD"));
     }
     PrepareSampler();
-    facts_.child = RunChild(command_, changes, [this] { SayAll(sampler_.Start()); });
+    changes[proto::kEnvLauncher] = address;
+    facts_.child = RunChild(
+        command_, changes, [this] { SayAll(sampler_.Start()); }, &inbox_);
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
@@ -251,6 +257,8 @@ class Run : public Verb {
     for (const std::string& note : sampler_.not_in_trace()) description->add_counter_note(note);
     TakeUnrecorded(bundle_.folder(), description);
     facts_.unrecorded = analysis::UnrecordedWords(*description);
+    inbox_.Take();
+    facts_.obstacles = ObstacleLines(inbox_.Reports());
     facts_.bundle_is_gone = !bundle_.folder().IsAt(bundle_.path());
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
@@ -275,6 +283,7 @@ class Run : public Verb {
   uint64_t gpu_pm_ns_ = 0;
   GpuLog gpu_log_;
   SamplerProcess sampler_;
+  ObstacleInbox inbox_;
   std::vector<std::string> command_;
   BundleDirectory bundle_;
   RunFacts facts_;

@@ -14,6 +14,7 @@
 #include "proto/codec/open_regular.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/codec/trace_reader.h"
+#include "proto/obstacle.h"
 
 namespace gpuprof::codec {
 namespace {
@@ -232,7 +233,8 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   }
   if (losses.namespaces != 0) writer.Varint(kHealthNamespaces, losses.namespaces);
   if (!losses.trouble.empty()) {
-    PutNote("recording ended before the process did: " + losses.trouble, &writer);
+    const bool is_write = losses.trouble.starts_with(proto::kCannotWrite);
+    PutNote((is_write ? "" : "recording ended before the process did: ") + losses.trouble, &writer);
   }
   if (losses.cut_stacks != 0) {
     PutNote("the outer frames of " + std::to_string(losses.cut_stacks) +

@@ -69,10 +69,17 @@ bool TraceWriter::Adopt(int fd) {
 }
 
 // Of a writer that has no file.
-bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
-  if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
+bool TraceWriter::Make(const char* path, const proto::FileHeader& header, const char* given) {
+  if (std::strlen(path) >= sizeof path_ || std::strlen(given) >= sizeof given_)
+    return Fail(ENAMETOOLONG);
+  std::strcpy(given_, given);
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  const int fd = folder_ != nullptr ? folder_->Open(path, kFlags, 0600) : open(path, kFlags, 0600);
+  int fd = -1;
+  if (given_[0] != 0) {
+    fd = open(given_, O_WRONLY | O_APPEND | O_CLOEXEC);
+  } else {
+    fd = folder_ != nullptr ? folder_->Open(path, kFlags, 0600) : open(path, kFlags, 0600);
+  }
   if (fd < 0) return Fail(errno);
   // A strict umask (0777) would keep its own maker from reading it.
   struct stat status;
@@ -102,10 +109,10 @@ bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
 
 // A disk may have room for a file's name and none for its header: until that is written, the file
 // at hand stays the writer's.
-bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
+bool TraceWriter::Create(const char* path, const proto::FileHeader& header, const char* given) {
   TraceWriter made;
   made.folder_ = folder_;
-  if (!made.Make(path, header)) return Fail(made.last_error_);
+  if (!made.Make(path, header, given)) return Fail(made.last_error_);
   Close();
   Reset();
   fd_ = made.fd_;
@@ -113,6 +120,7 @@ bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
   inode_ = made.inode_;
   has_link_count_ = made.has_link_count_;
   std::strcpy(path_, made.path_);
+  std::strcpy(given_, made.given_);
   file_bytes_ = made.file_bytes_;
   bytes_written_ = made.bytes_written_;
   made.fd_ = -1;
@@ -145,7 +153,12 @@ bool TraceWriter::Reopen() {
   // The number at hand may be a stranger's in this thread's table, and good in another's: it is
   // neither closed nor forgotten.
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  const int fd = folder_ != nullptr ? folder_->Open(path_, kFlags) : open(path_, kFlags);
+  int fd = -1;
+  if (given_[0] != 0) {
+    fd = open(given_, kFlags & ~O_NOFOLLOW);
+  } else {
+    fd = folder_ != nullptr ? folder_->Open(path_, kFlags) : open(path_, kFlags);
+  }
   if (fd < 0) return Fail(errno);
   struct stat status;
   if (!Stat(fd, &status) || status.st_dev != device_ || status.st_ino != inode_) {

@@ -47,7 +47,9 @@ class TraceWriter {
   // Creates the file with its header (mode 0600; magic, version and checksum are filled in here).
   // False: errno tells why (EEXIST if there is one already), no file of this name was left, and the
   // writer goes on with the one that it had, and its counts.
-  bool Create(const char* path, const proto::FileHeader& header);
+  // `given`: the path of a new file that another process has made for this one, and that lies at
+  // `path`; "": this writer makes the file.
+  bool Create(const char* path, const proto::FileHeader& header, const char* given = "");
   // Continues a file that was cut: `bytes` is the length of its readable part (the rest is
   // truncated), `next_sequence`, `blocks` and `rows` what it holds. For recovery.
   bool Continue(const char* path, uint64_t bytes, uint32_t next_sequence, uint64_t blocks,
@@ -123,7 +125,7 @@ class TraceWriter {
  private:
   void Reset();
   bool Adopt(int fd);
-  bool Make(const char* path, const proto::FileHeader& header);
+  bool Make(const char* path, const proto::FileHeader& header, const char* given);
   bool EnsureDescriptor();
   bool Reopen();
   bool CutTornTail(uint64_t size);
@@ -143,6 +145,7 @@ class TraceWriter {
   uint64_t inode_ = 0;
   bool has_link_count_ = false;  // some file systems have none
   char path_[1024] = {};
+  char given_[64] = {};  // another path of the same file, which needs no right to the folder
   uint32_t sequence_ = 0;
   uint64_t blocks_ = 0;
   uint64_t file_bytes_ = 0;  // whole blocks; what the file holds beyond is torn

@@ -209,15 +209,15 @@ def _times_are_within(bundle, began, ended):
     assert began <= origin <= origin + process["duration_ns"] <= ended
 
 
-def test_wall_clock_set_while_running(same):
-    """An hour back, then forward: what is timed is the monotonic clock."""
+def test_wall_clock_faked_while_running(same):
+    """An hour back, then forward, for those who ask libc. The recorder asks the kernel."""
     began = time.time_ns()
     outcome = same([program("stepped_clock")], HEAP_EXACT, "--heap-times=exact")
     ended = time.time_ns()
     assert outcome.out == b"1 1\n"
     _times_are_within(outcome.bundle, began, ended)
     process, = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
-    assert 7000e9 < process["realtime_step_ns"] < 7400e9, "and the step is told"
+    assert abs(process["realtime_step_ns"]) < 60e9, "the machine's own clock was not set"
     trace = outcome.trace()
     for size in (71001, 71002, 71003):
         assert len(trace.allocations({size})) == trace.matched_frees({size}) == 200

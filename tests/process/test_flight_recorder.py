@@ -176,6 +176,7 @@ def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(in_halves):
     made = 2 * COUNT
     outcome = in_halves(made, program("no_new_files"), made)
     assert outcome.words.count("the trace cannot be written") == 1, outcome.words
+    assert "because a trace could not be written (no space left on the disk; free some space" in outcome.words
     assert sum(path.stat().st_size for path in outcome.bundle.glob("*.gpt")) < RING * 9 // 4
     trace = outcome.trace()
     assert trace.losses.get(WRITE_ERROR, 0) > 100_000, "what came then is counted"

@@ -27,6 +27,15 @@ TEST(Facts, AddsUpProcesses) {
   EXPECT_EQ(facts.faults[0], "p1-2.gpt at byte 77: cut");
 }
 
+TEST(Facts, ANoteHasTheReasonWhyATraceWasNotWritten) {
+  const BundleFacts facts = ParseFacts(R"({"processes": [
+      {"notes": [{"source": "disk", "text": "the trace cannot be written: file size limit reached; raise it"},
+                 {"source": "torch", "text": "something else"}]},
+      {"notes": [{"source": "recovery", "text": "the trace cannot be written: file size limit reached; raise it"}]}]})");
+  ASSERT_EQ(facts.write_causes.size(), 1u);
+  EXPECT_EQ(facts.write_causes[0], "file size limit reached; raise it");
+}
+
 TEST(Facts, NonsenseIsEmpty) {
   EXPECT_EQ(ParseFacts("").processes, 0u);
   EXPECT_EQ(ParseFacts("[1]").processes, 0u);

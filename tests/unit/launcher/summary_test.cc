@@ -38,6 +38,12 @@ TEST(WhyNothing, EachReasonHasItsFix) {
   EXPECT_EQ(WhyNothing(facts), "it is static");
 }
 
+TEST(WhyNothing, WhatProcessesSaidComesFirst) {
+  RunFacts facts = Facts({{"capture", "off"}}, "/usr/bin/setpriv");
+  facts.obstacles = {"cannot record 1 process (python3): the cause"};
+  EXPECT_EQ(WhyNothing(facts), facts.obstacles[0]);
+}
+
 TEST(Summary, NothingRecordedIsSaid) {
   RunFacts facts = Facts({{"capture", "off"}}, "/x/train");
   facts.command_name = "train";

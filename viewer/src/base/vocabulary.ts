@@ -84,6 +84,7 @@ export const DEVICE_MEANINGS: Readonly<Record<string, string>> = {
 /** Parts of a run outside of steps. */
 export const PHASES: Readonly<Record<string, Word>> = {
   unrecorded: { name: "Not recorded", look: "hatch" },
+  others: { name: "Other processes", look: "hatch" },
   start_up: { name: "Start-up", look: "n1" },
   before_steps: { name: "Before the steps", look: "n1" },
   cuda_setup: { name: "CUDA setup", look: "n3" },

@@ -53,6 +53,8 @@ export interface Overview {
   phases: PhaseTime[];
   step_points: Step[];
   steps_per_s: number | null;
+  main: OverviewMain | null;
+  run_ns: number;
 }
 
 export interface Advice {
@@ -583,7 +585,7 @@ export interface DeviceSeries {
 }
 
 export interface PhaseTime {
-  phase: "none" | "unrecorded" | "before_steps" | "cuda_setup" | "compile" | "warm_up" | "steps" | "between_steps" | "after_steps" | "run" | "start_up" | "graph_capture" | "evaluation" | "checkpoint" | "waiting";
+  phase: "none" | "unrecorded" | "before_steps" | "cuda_setup" | "compile" | "warm_up" | "steps" | "between_steps" | "after_steps" | "run" | "start_up" | "graph_capture" | "evaluation" | "checkpoint" | "waiting" | "others";
   total_ns: number;
   total_ratio: number;
   largest: string;
@@ -609,6 +611,13 @@ export interface Step {
   host: string;
   tid: number;
   blocked_ns: number;
+}
+
+export interface OverviewMain {
+  pid: number;
+  host: string;
+  name: string;
+  process_count: number;
 }
 
 export interface UncheckedRule {

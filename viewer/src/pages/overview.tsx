@@ -41,6 +41,13 @@ export function wallParts(overview: OverviewResult): Part[] {
   return parts;
 }
 
+/** Returns whose phases these are, if there are several processes. */
+function ofProcess(overview: OverviewResult): string {
+  const main = overview.main;
+  if (main === null || main.process_count < 2) return "";
+  return `; the phases are those of ${main.name} (${main.pid}), one of ${main.process_count} processes`;
+}
+
 function roleOf(process: OverviewProcess): string {
   const words = process.role.replaceAll("_", " ");
   const isNamed = process.name !== "" && process.name !== String(process.pid);
@@ -176,6 +183,7 @@ function Ready({ overview }: { overview: OverviewResult }) {
   const environment = overview.environment;
   const series = overview.steps;
   const wall = environment?.wall_ns ?? overview.meta.window_end_ns;
+  const whole = overview.run_ns > 0 ? overview.run_ns : wall;
   const steps = series === null ? "" : `${plural(series.count, "step", "steps")} in `;
   const status = environment?.exit_status == null ? "" : `, exit status ${environment.exit_status}`;
   const command = environment?.command ?? "";
@@ -215,9 +223,11 @@ function Ready({ overview }: { overview: OverviewResult }) {
         <section class="section">
           <h2>
             Where the run went
-            <small>wall time, {duration(wall)}; every nanosecond is in one part</small>
+            <small>
+              wall time, {duration(whole)}; every nanosecond is in one part{ofProcess(overview)}
+            </small>
           </h2>
-          <WallBar parts={wallParts(overview)} whole={wall} rest="Not explained" />
+          <WallBar parts={wallParts(overview)} whole={whole} rest="Not explained" />
         </section>
       )}
       {overview.device_series.slice(0, 1).map((each) => (

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -118,6 +119,114 @@ TEST(WallTime, NamesAndLongWaitsTellWhatARunDoesBesideSteps) {
                                         {results::PHASE_EVALUATION, 100},
                                         {results::PHASE_CHECKPOINT, 200},
                                         {results::PHASE_AFTER_STEPS, 300}}));
+}
+
+// Made processes live from `start` to `end`, recorded all the time. They use this much processor
+// time.
+void Live(ProcessBuilder* builder, int64_t start, int64_t end, int64_t cpu) {
+  builder->process().started_ns = start;
+  builder->process().ended_ns = end;
+  builder->Capture(start, end);
+  builder->Thread(builder->process().pid).Sample(start, 0).Sample(end, cpu);
+}
+
+results::Overview OverviewOf(const Trace& trace, PassOptions options = {}) {
+  return RunPass<results::Overview>("overview", trace, options);
+}
+
+std::map<results::Phase, int64_t> MsOf(const results::Overview& overview) {
+  std::map<results::Phase, int64_t> phases;
+  int64_t sum = 0;
+  for (const results::PhaseTime& phase : overview.phases()) {
+    phases[phase.phase()] = phase.total_ns() / kMs;
+    sum += phase.total_ns();
+  }
+  EXPECT_EQ(sum, overview.run_ns()) << "the parts sum to the run";
+  return phases;
+}
+
+// A script: something small, a pause, the program that matters, and something small again.
+TEST(WallTime, TheRunIsThatOfAllProcesses) {
+  ProcessBuilder before(4), main(5), after(6);
+  Live(&before, 100 * kMs, 130 * kMs, 20 * kMs);
+  Live(&main, 200 * kMs, 1900 * kMs, 900 * kMs);
+  Live(&after, 1850 * kMs, 1950 * kMs, 90 * kMs);
+  Trace trace = MakeTrace({&before, &main, &after});
+  trace.has_manifest = true;
+  trace.origin_realtime_ns = 1'000'000 * kMs;
+  trace.manifest.set_started_realtime_ns(1'000'000 * kMs);
+  trace.manifest.set_ended_realtime_ns(1'002'000 * kMs);
+  const results::Overview overview = OverviewOf(trace);
+  EXPECT_EQ(overview.run_ns(), 2000 * kMs);
+  EXPECT_EQ(overview.main().pid(), 5);
+  EXPECT_EQ(overview.main().process_count(), 3u);
+  EXPECT_EQ(MsOf(overview), (Phases{{results::PHASE_UNRECORDED, 100 + 70 + 50},
+                                    {results::PHASE_OTHERS, 30 + 50},
+                                    {results::PHASE_RUN, 1700}}));
+  EXPECT_THAT(overview.phases(1).largest(), testing::HasSubstr("(6)")) << "50 ms against 30";
+  PassOptions one;
+  one.pid = 4;
+  EXPECT_EQ(OverviewOf(trace, one).run_ns(), 30 * kMs) << "of one process, its own life";
+  EXPECT_EQ(OverviewOf(trace, one).main().pid(), 4);
+}
+
+TEST(WallTime, WithoutALauncherTheRunIsFromTheFirstProcessToTheLast) {
+  ProcessBuilder server(5), worker(6);
+  Live(&server, 0, 1000 * kMs, 100 * kMs);
+  Live(&worker, 500 * kMs, 1500 * kMs, 800 * kMs);
+  const results::Overview overview = OverviewOf(MakeTrace({&server, &worker}));
+  EXPECT_EQ(overview.main().pid(), 6) << "most processor time";
+  EXPECT_EQ(MsOf(overview), (Phases{{results::PHASE_OTHERS, 500}, {results::PHASE_RUN, 1000}}));
+}
+
+TEST(WallTime, StepsDecideWhichProcessItIs) {
+  ProcessBuilder busy(5), trains(6);
+  Live(&busy, 0, 2000 * kMs, 1900 * kMs);
+  Live(&trains, 0, 1000 * kMs, 100 * kMs);
+  for (int64_t step = 0; step < 8; ++step)
+    trains.Thread(6).User("step " + std::to_string(step), (100 + step * 100) * kMs,
+                          (200 + step * 100) * kMs);
+  const results::Overview overview = OverviewOf(MakeTrace({&busy, &trains}));
+  EXPECT_EQ(overview.main().pid(), 6);
+  EXPECT_EQ(MsOf(overview)[results::PHASE_STEPS], 800);
+  EXPECT_EQ(MsOf(overview)[results::PHASE_OTHERS], 1000);
+}
+
+TEST(WallTime, OfEqualProcessesTheFirstIsTold) {
+  ProcessBuilder one(5), two(6);
+  Live(&one, 0, 1000 * kMs, 500 * kMs);
+  Live(&two, 0, 1000 * kMs, 500 * kMs);
+  EXPECT_EQ(OverviewOf(MakeTrace({&one, &two})).main().pid(), 5);
+}
+
+TEST(WallTime, FindingsNameTheProcessOfSeveral) {
+  ProcessBuilder first(4), main(5);
+  Live(&first, 0, 2000 * kMs, 1000 * kMs);
+  Live(&main, 0, 3000 * kMs, 2500 * kMs);
+  const results::Overview overview = OverviewOf(MakeTrace({&first, &main}));
+  for (const results::Finding& finding : overview.findings()) {
+    if (finding.id() != "RU-001") continue;
+    EXPECT_THAT(finding.evidence(0), testing::HasSubstr("(5) of process"));
+    return;
+  }
+  FAIL() << "RU-001 is missing";
+}
+
+// As the threads of a server that its main thread keeps at a mutex until there is work for them.
+TEST(Findings, ParkedThreadsAreNoContention) {
+  for (const bool parked : {true, false}) {
+    ProcessBuilder main(1);
+    main.process().started_ns = 0;
+    main.process().ended_ns = 1000 * kMs;
+    TrackBuilder& thread = main.Thread(2);
+    for (int64_t at = 0; at < 1000; at += parked ? 500 : 20)
+      thread.Wait(proto::WaitKind::kMutex, 0x10, 0x20, at * kMs, (at + (parked ? 490 : 19)) * kMs);
+    const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+    const auto& findings = overview.findings();
+    EXPECT_EQ(std::none_of(findings.begin(), findings.end(),
+                           [](const auto& finding) { return finding.id() == "SY-005"; }),
+              parked);
+  }
 }
 
 }  // namespace

@@ -153,5 +153,22 @@ TEST(ClockMap, AnyNumbersStayWithinBounds) {
   }
 }
 
+TEST(ClockMap, ClocksOfAnyYearAreClocks) {
+  constexpr int64_t kYear = 365 * 24 * 3600 * static_cast<int64_t>(kSecond);
+  // A library that fakes the time moves the monotonic clock too: before the start of the machine.
+  for (const int64_t years : {-6, 0, 10}) {
+    for (const int64_t realtime : {int64_t{0}, 50 * kYear, 106 * kYear}) {
+      const int64_t monotonic = years * kYear + 5;
+      const ClockMap map =
+          Build({At(0, static_cast<uint64_t>(monotonic), static_cast<uint64_t>(realtime)),
+                 At(2'000'000'000, static_cast<uint64_t>(monotonic) + kSecond,
+                    static_cast<uint64_t>(realtime) + kSecond)});
+      EXPECT_EQ(map.fit(), ClockMap::Fit::kSnapshots) << years;
+      EXPECT_EQ(map.Convert(2'000'000'000) - map.Convert(0), static_cast<int64_t>(kSecond));
+      EXPECT_EQ(map.Convert(0) + map.realtime_offset(), realtime);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis
