@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "analysis/model/table_set.h"
+#include "proto/codec/input_path.h"
 
 namespace google::protobuf {
 class Message;
@@ -33,6 +34,8 @@ class Bundle;
 namespace gpuprof::analysis {
 
 struct Trace;
+// A file or folder that the user named, or something that was found in that folder.
+using codec::InputPath;
 
 enum class ErrorKind { kNone, kUsage, kUnreadable };
 
@@ -71,17 +74,16 @@ struct OpenOptions {
 
 // Files of another tool that Open reads as one recording.
 struct ForeignInput {
-  std::string importer;            // "Kineto JSON", "XSpace"; empty: no recording of another tool
-  std::vector<std::string> files;  // paths
+  std::string importer;  // "Kineto JSON", "XSpace"; empty: no recording of another tool
+  std::vector<InputPath> files;
 };
 // Finds the files of another tool by names and first bytes: `path` is one file, or a folder. A file
 // of JSON must look like a trace. `is_deep`: runs in folders below count, too.
-ForeignInput FindForeign(const std::string& path, bool is_deep);
+ForeignInput FindForeign(const InputPath& path, bool is_deep);
 
 // Opens a bundle directory or one .gpt file. Faulty files give what was readable and entries in
 // Trace::faults; an Error only when nothing could be read at all.
-Error Open(const std::string& path, const OpenOptions& options,
-           std::shared_ptr<const Trace>* trace);
+Error Open(const InputPath& path, const OpenOptions& options, std::shared_ptr<const Trace>* trace);
 
 // Rows of a text table unless asked for more.
 inline constexpr uint32_t kTextRows = 20;
@@ -273,8 +275,16 @@ Error WriteBundle(const Trace& trace, const ImportOptions& options, ImportReport
 // A file of the bundle that a report carries.
 struct ReportFile {
   std::string name;  // in the page
-  std::string path;
+  InputPath path;
 };
+// An open file whose bytes may be handed on: into a page, or to a client of a server.
+struct OwnFile {
+  codec::OwnedFile file;
+  struct stat status;
+};
+// Opens a manifest or a trace, by its name. Refuses what Open refuses: a link in a bundle, a file
+// of another kind, and bytes that are not gpuprof's.
+Error OpenOwnFile(const InputPath& path, OwnFile* own);
 // What a served page shows: a recording, the list of a folder's recordings, or a comparison of two.
 enum class PageKind { kRecording, kList, kComparison };
 struct ReportOptions {
@@ -283,7 +293,7 @@ struct ReportOptions {
   std::string title;  // what the page is of, for people
   std::string writer_version;
   std::vector<ReportFile> files;
-  std::string bundle;  // where the files are: a folder or one .gpt file
+  InputPath bundle;  // where the files are: a folder or one .gpt file
   // Address of the files, relative to the page, with a slash at its end: the page reads the events
   // there. Empty: they are in the page, or with a server.
   std::string files_at;
@@ -306,7 +316,7 @@ struct ReportReport {
 Error WriteReport(const Trace& trace, const ReportOptions& options, Sink sink, void* context,
                   ReportReport* report);
 // Makes the page that asks a server for results and for parts of the files: `gpuprof serve`. The
-// files are measured and not read; `max_bytes` does not matter.
+// files are measured; one that OpenOwnFile refuses is left out. `max_bytes` does not matter.
 Error MakeServedPage(const ReportOptions& options, std::string* page);
 
 // A table of spans whose rows are on a track of the timeline.
@@ -327,7 +337,7 @@ struct OutlineRequest {
 // if a track has 100 million rows.
 class Outlines {
  public:
-  static Error Open(const std::string& path, std::unique_ptr<Outlines>* outlines);
+  static Error Open(const InputPath& path, std::unique_ptr<Outlines>* outlines);
   ~Outlines();
   // Returns bytes that viewer/src/trace/outline.ts reads.
   Error Make(const OutlineRequest& request, std::string* bytes) const;

@@ -41,7 +41,7 @@ void StandFor(const ImportOrigin& origin, Trace* trace) {
   }
 }
 
-Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
   Trace* trace = &model->trace();
   trace->tables = options.headers_only ? TableSet() : options.tables;
   PlacedFiles placed;
@@ -64,7 +64,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuild
   return {};
 }
 
-Error OpenAny(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+Error OpenAny(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
   // A folder of a run may have JSON beside its planes.
   import::XSpaceRun run = import::FindXSpaceRun(path);
   if (run.files.empty() && import::IsChromeInput(path))
@@ -76,15 +76,17 @@ Error OpenAny(const std::string& path, const OpenOptions& options, ModelBuilder*
 
 }  // namespace
 
-Error Open(const std::string& path, const OpenOptions& options,
+Error Open(const InputPath& input, const OpenOptions& options,
            std::shared_ptr<const Trace>* trace) {
   trace->reset();
-  ModelBuilder model(path);
+  InputPath path = input;
+  path.Hold();
+  ModelBuilder model(path.path);
   try {
     if (const Error error = OpenAny(path, options, &model)) return error;
     *trace = std::make_shared<const Trace>(model.Finish());
   } catch (const std::bad_alloc&) {
-    return Unreadable(path +
+    return Unreadable(path.path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "
                       "with more memory");
   }

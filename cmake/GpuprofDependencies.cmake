@@ -6,7 +6,7 @@
 #   gpuprof_utf8proc   static utf8proc (analysis/base/display_width.cc alone uses it)
 #   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
 #   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
-#   gpuprof_http       cpp-httplib (launcher/http_server.cc alone uses it); without it there is no target
+#   gpuprof_http       cpp-httplib (launcher/http_messages.cc alone uses it); without it there is no target
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 

@@ -16,12 +16,14 @@
 #include "launcher/bundle.h"
 #include "launcher/page_files.h"
 #include "launcher/read_file.h"
-#include "proto/codec/open_regular.h"
+#include "proto/codec/input_path.h"
 #include "proto/container.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
 namespace {
+
+using analysis::InputPath;
 
 constexpr std::chrono::seconds kPause(1);
 constexpr char kWholeName[] = "/";  // no file has this name: the id of the folder itself
@@ -30,21 +32,20 @@ int64_t ModifiedNs(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-std::string StatusText(const struct stat& status) {
-  std::string text;
-  for (const uint64_t figure :
-       {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino),
-        static_cast<uint64_t>(status.st_size), static_cast<uint64_t>(ModifiedNs(status))})
-    text += std::to_string(figure) + " ";
-  return text;
-}
-
 // Adds a file to the figures of a capture. FNV-1a.
 void Count(const std::string& name, const struct stat& status, Capture* capture) {
-  for (const char c : name + "\n" + StatusText(status))
+  for (const char c : name + "\n" + codec::FileState(status) + " ")
     capture->state = (capture->state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   capture->bytes += static_cast<uint64_t>(status.st_size);
   capture->modified_ns = std::max(capture->modified_ns, ModifiedNs(status));
+}
+
+// Adds all files of another tool's recording.
+void CountAll(Capture* capture) {
+  for (const InputPath& file : capture->foreign.files) {
+    struct stat status;
+    if (codec::StatInput(file, &status)) Count(file.path, status, capture);
+  }
 }
 
 bool HasName(const std::vector<std::string>& names, const char* name) {
@@ -61,15 +62,15 @@ bool HasForeignName(const std::string& name) {
 bool IsTrace(const std::string& name) { return name.ends_with(proto::kTraceSuffix); }
 
 // Returns why a file cannot be opened, or "".
-std::string OpenFault(const std::string& path) {
-  if (access(path.c_str(), R_OK) == 0) return "";
+std::string OpenFault(const InputPath& path) {
+  if (access(path.path.c_str(), R_OK) == 0) return "";
   return "It cannot be read: " + std::string(std::strerror(errno)) +
          ". Serve the folder as a user who may read it.";
 }
 
 // Returns what is wrong with a file that is named as a trace of gpuprof, or "".
-std::string TraceFault(const std::string& path) {
-  const codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY));
+std::string TraceFault(const InputPath& path) {
+  const codec::OwnedFile file(codec::OpenInput(path));
   if (file.fd() < 0) return OpenFault(path);
   // Only the last byte differs in files of drafts and in damaged ones. Their reader knows more.
   constexpr size_t kSame = sizeof proto::kFileMagic - 1;
@@ -105,8 +106,9 @@ std::shared_ptr<const Captures> CaptureList::Look() {
   auto captures = std::make_shared<Captures>();
   for (const std::string& name : ListFolder(folder_ + "/")) {
     struct stat status;
-    const std::string path = folder_ + "/" + name;
-    if (name[0] == '.' || stat(path.c_str(), &status) != 0) continue;
+    const InputPath path = InputPath(folder_ + "/").Below(name);
+    if (name[0] == '.' || !codec::StatInput(path, &status)) continue;
+    if (S_ISLNK(status.st_mode)) AddLink(name, path, captures.get());
     if (S_ISDIR(status.st_mode)) AddFolder(name, path, captures.get());
     if (S_ISREG(status.st_mode)) AddFile(name, path, captures.get());
   }
@@ -119,17 +121,32 @@ std::shared_ptr<const Captures> CaptureList::Look() {
 }
 
 void CaptureList::Add(Capture capture, Captures* captures) {
-  const std::string& key = capture.path == folder_ ? kWholeName : capture.title;
+  const std::string& key = capture.path.path == folder_ ? kWholeName : capture.title;
   capture.id = ids_.emplace(key, ids_.size() + 1).first->second;
   captures->push_back(std::move(capture));
 }
 
-void CaptureList::AddFile(const std::string& title, const std::string& path, Captures* captures) {
+// Tells of a link to what would be a recording.
+void CaptureList::AddLink(const std::string& title, const InputPath& path, Captures* captures) {
+  struct stat target;
+  if (stat(path.path.c_str(), &target) != 0) return;
+  const bool is_file = S_ISREG(target.st_mode) && (IsTrace(title) || HasForeignName(title));
+  const bool is_bundle = S_ISDIR(target.st_mode) && IsOneBundle(path.path);
+  if (!is_file && !is_bundle) return;
+  Capture capture;
+  capture.title = title;
+  capture.path = path;
+  capture.is_folder = is_bundle;
+  capture.fault = "It is a link, which is not followed here. Serve its target.";
+  Add(std::move(capture), captures);
+}
+
+void CaptureList::AddFile(const std::string& title, const InputPath& path, Captures* captures) {
   Capture capture;
   capture.title = title;
   capture.path = path;
   struct stat status;
-  if (stat(path.c_str(), &status) != 0) return;
+  if (!codec::StatInput(path, &status)) return;
   Count("", status, &capture);
   if (IsTrace(title)) {
     capture.fault = TraceFault(path);
@@ -143,12 +160,12 @@ void CaptureList::AddFile(const std::string& title, const std::string& path, Cap
     Add(std::move(capture), captures);
 }
 
-void CaptureList::AddFolder(const std::string& title, const std::string& path, Captures* captures) {
-  const std::vector<std::string> names = ListFolder(path);
+void CaptureList::AddFolder(const std::string& title, const InputPath& path, Captures* captures) {
+  const std::vector<std::string> names = ListFolder(path.path);
   const bool has_trace = std::any_of(names.begin(), names.end(), IsTrace);
   if (has_trace || HasName(names, proto::kBundleFile))
     return AddBundle(title, path, names, captures);
-  const bool is_log = HasName(names, "plugins") && IsLogFolder(path);
+  const bool is_log = HasName(names, "plugins") && IsLogFolder(path.path);
   if (!is_log && !std::any_of(names.begin(), names.end(), HasForeignName)) return;
   const Known& known = LookAt(path, true, is_log);
   if (known.foreign.importer.empty()) return;
@@ -157,14 +174,11 @@ void CaptureList::AddFolder(const std::string& title, const std::string& path, C
   capture.path = path;
   capture.is_folder = true;
   capture.foreign = known.foreign;
-  for (const std::string& file : known.foreign.files) {
-    struct stat status;
-    if (stat(file.c_str(), &status) == 0) Count(file, status, &capture);
-  }
+  CountAll(&capture);
   Add(std::move(capture), captures);
 }
 
-void CaptureList::AddBundle(const std::string& title, const std::string& path,
+void CaptureList::AddBundle(const std::string& title, const InputPath& path,
                             const std::vector<std::string>& names, Captures* captures) {
   Capture capture;
   capture.title = title;
@@ -173,8 +187,8 @@ void CaptureList::AddBundle(const std::string& title, const std::string& path,
   std::vector<std::string> snapshots;
   for (const std::string& name : names) {
     struct stat status;
-    const std::string file = path + "/" + name;
-    if (stat(file.c_str(), &status) != 0) continue;
+    const InputPath file = path.Below(name);
+    if (!codec::StatInput(file, &status)) continue;
     if (S_ISDIR(status.st_mode) && name.starts_with(proto::kSnapshotPrefix))
       snapshots.push_back(name);
     if (!S_ISREG(status.st_mode)) continue;
@@ -182,12 +196,12 @@ void CaptureList::AddBundle(const std::string& title, const std::string& path,
     if (capture.fault.empty() && IsTrace(name)) capture.fault = OpenFault(file);
   }
   Add(std::move(capture), captures);
-  // A snapshot has no snapshots, but may be a link in a circle.
+  // A snapshot has no snapshots.
   if (title.find('/') != std::string::npos) return;
   for (const std::string& name : snapshots) {
-    const std::vector<std::string> inside = ListFolder(path + "/" + name);
+    const std::vector<std::string> inside = ListFolder(path.Below(name).path);
     if (std::any_of(inside.begin(), inside.end(), IsTrace))
-      AddBundle(title + "/" + name, path + "/" + name, inside, captures);
+      AddBundle(title + "/" + name, path.Below(name), inside, captures);
   }
 }
 
@@ -211,28 +225,24 @@ void CaptureList::AddWhole(Captures* captures) {
                   " files as one recording)";
   capture.path = folder_;
   capture.is_folder = true;
-  for (const std::string& file : capture.foreign.files) {
-    struct stat status;
-    if (stat(file.c_str(), &status) == 0) Count(file, status, &capture);
-  }
+  CountAll(&capture);
   Add(std::move(capture), captures);
 }
 
 // Finds out what a file or a folder of other tools is, unless it is known from the look before.
-const CaptureList::Known& CaptureList::LookAt(const std::string& path, bool is_folder,
-                                              bool is_deep) {
+const CaptureList::Known& CaptureList::LookAt(const InputPath& path, bool is_folder, bool is_deep) {
   struct stat status = {};
-  stat(path.c_str(), &status);
+  codec::StatInput(path, &status);
   Known known;
-  known.status = StatusText(status);
-  const auto before = known_.find(path);
+  known.status = codec::FileState(status);
+  const auto before = known_.find(path.path);
   if (before != known_.end() && before->second.status == known.status && !is_deep) {
     known = before->second;
   } else {
     known.fault = is_folder ? "" : OpenFault(path);
     if (known.fault.empty()) known.foreign = analysis::FindForeign(path, is_deep);
   }
-  return known_now_[path] = std::move(known);
+  return known_now_[path.path] = std::move(known);
 }
 
 }  // namespace gpuprof::launcher

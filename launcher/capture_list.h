@@ -3,7 +3,8 @@
 
 // The captures in a folder, for `gpuprof serve DIR`: bundles in folders, their snapshots, single
 // .gpt files, and traces of other tools. Names are looked at, and the beginnings of files that may
-// be traces. A file that has not changed is looked at once. Any thread.
+// be traces. A file that has not changed is looked at once. Links are listed and not
+// followed. Any thread.
 
 #pragma once
 
@@ -22,7 +23,7 @@ namespace gpuprof::launcher {
 struct Capture {
   uint64_t id = 0;    // stays, also if the capture vanishes and comes back
   std::string title;  // its name in the folder, as bytes
-  std::string path;
+  analysis::InputPath path;
   bool is_folder = false;
   analysis::ForeignInput foreign;  // of another tool; no importer: gpuprof's own
   uint64_t bytes = 0;
@@ -55,12 +56,13 @@ class CaptureList {
   };
 
   void Add(Capture capture, Captures* captures);
-  void AddFile(const std::string& title, const std::string& path, Captures* captures);
-  void AddFolder(const std::string& title, const std::string& path, Captures* captures);
-  void AddBundle(const std::string& title, const std::string& path,
+  void AddLink(const std::string& title, const analysis::InputPath& path, Captures* captures);
+  void AddFile(const std::string& title, const analysis::InputPath& path, Captures* captures);
+  void AddFolder(const std::string& title, const analysis::InputPath& path, Captures* captures);
+  void AddBundle(const std::string& title, const analysis::InputPath& path,
                  const std::vector<std::string>& names, Captures* captures);
   void AddWhole(Captures* captures);
-  const Known& LookAt(const std::string& path, bool is_folder, bool is_deep);
+  const Known& LookAt(const analysis::InputPath& path, bool is_folder, bool is_deep);
 
   const std::string folder_;
   std::mutex mutex_;

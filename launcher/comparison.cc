@@ -51,7 +51,7 @@ Measured Measure(const PlacedInput& input, const analysis::PassOptions& options,
 void MeasureBoth(const PlacedInput& before, const PlacedInput& after,
                  const analysis::PassOptions& options, Measured* of_before, Measured* of_after) {
   constexpr uint64_t kSmallBytes = 64 << 20;
-  if (BytesOf(before.path) + BytesOf(after.path) > kSmallBytes) {
+  if (BytesOf(before.path.path) + BytesOf(after.path.path) > kSmallBytes) {
     *of_before = Measure(before, options);
     *of_after = Measure(after, options);
     return;

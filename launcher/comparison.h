@@ -19,7 +19,7 @@ namespace gpuprof::launcher {
 
 // A recording by its place. `origin`: for the bundle that stands for another tool's trace.
 struct PlacedInput {
-  std::string path;
+  analysis::InputPath path;
   analysis::ImportOrigin origin = {};
 };
 

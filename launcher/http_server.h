@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A small HTTP server for this machine alone: it binds to 127.0.0.1 and takes GET, HEAD and POST. A
-// body of a request is not read. The library reads requests and writes answers. Connections, their
-// number and their limits of time and size are this file's own, because any user of the machine can
-// connect.
+// body of a request is not read. The library understands requests and writes answers
+// (http_messages.h). Connections, their number and their limits of time and size are the server's
+// own, because any user of the machine can connect.
 //
-// Each connection has a thread, and answers are made on it.
+// One thread waits for the heads of all requests, and answers those that have no key
+// (http_desk.h). Requests with a key are answered on other threads.
 
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,7 +26,7 @@ namespace gpuprof::launcher {
 
 struct HttpRequest {
   bool is_post = false;  // otherwise GET or HEAD
-  std::string path;      // decoded, without a query
+  std::string path;      // decoded, without a query; begins with a slash
   std::string host;      // of the header Host; empty if the header is missing, or comes twice
   std::string range;     // of the header Range; empty: all is wanted
   std::string if_range;  // of the header If-Range
@@ -53,8 +55,15 @@ inline HttpAnswer Refuse(int status, const std::string& words) {
 
 using HttpHandler = std::function<HttpAnswer(const HttpRequest& request)>;
 
-// Most connections that are served at once. Others wait.
-inline constexpr int kHttpConnections = 64;
+// Who answers, and whom.
+struct HttpHandlers {
+  // Returns whether the target of a request, as it was sent, begins with the key.
+  std::function<bool(std::string_view target)> has_key;
+  // Answers a request with the key. It may take long.
+  HttpHandler answer;
+  // Answers a request without the key. It must not wait: all others do meanwhile.
+  HttpHandler refuse;
+};
 
 class HttpServer {
  public:
@@ -68,9 +77,9 @@ class HttpServer {
   // Binds to a port of 127.0.0.1; 0: any free one. Returns empty, or cause and fix.
   std::string Bind(uint16_t port);
   uint16_t port() const;
-  // Begins to answer.
-  void Start(HttpHandler handler);
-  // Ends all connections and waits for their threads. The handler must not wait any more.
+  // Begins to answer. Returns empty, or cause and fix.
+  std::string Start(HttpHandlers handlers);
+  // Ends all connections and waits for their threads. The handlers must not wait any more.
   void Stop();
 
  private:

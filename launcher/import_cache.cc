@@ -50,22 +50,18 @@ int64_t NanosecondsOf(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-void AddStatus(const std::string& path, std::string* key) {
+void AddStatus(const analysis::InputPath& path, std::string* key) {
   struct stat status = {};
-  stat(path.c_str(), &status);
-  for (const uint64_t figure :
-       {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino),
-        static_cast<uint64_t>(status.st_size),
-        static_cast<uint64_t>(NanosecondsOf(status.st_mtim))})
-    *key += " " + std::to_string(figure);
+  codec::StatInput(path, &status);
+  *key += " " + codec::FileState(status);
 }
 
 // Tells which files a bundle was made of, and by which gpuprof. Another build may read other
 // things.
 std::string KeyOf(const analysis::ForeignInput& input) {
-  std::string key = std::string("1 ") + kVersion;
+  std::string key = std::string("2 ") + kVersion;
   AddStatus("/proc/self/exe", &key);
-  for (const std::string& file : input.files) AddStatus(file, &key);
+  for (const analysis::InputPath& file : input.files) AddStatus(file, &key);
   return key;
 }
 
@@ -151,12 +147,12 @@ std::string ImportCache::Open() {
   return "";
 }
 
-std::shared_ptr<const ImportedTrace> ImportCache::Find(const std::string& path,
+std::shared_ptr<const ImportedTrace> ImportCache::Find(const analysis::InputPath& path,
                                                        const analysis::ForeignInput& input) {
-  return is_open_ ? OpenKept(path, KeyOf(input)) : nullptr;
+  return is_open_ ? OpenKept(path.path, KeyOf(input)) : nullptr;
 }
 
-std::shared_ptr<const ImportedTrace> ImportCache::Make(const std::string& path,
+std::shared_ptr<const ImportedTrace> ImportCache::Make(const analysis::InputPath& path,
                                                        const analysis::ForeignInput& input,
                                                        std::atomic<uint64_t>* bytes_read,
                                                        analysis::Error* error) {
@@ -167,8 +163,8 @@ std::shared_ptr<const ImportedTrace> ImportCache::Make(const std::string& path,
   std::shared_ptr<const analysis::Trace> trace;
   *error = analysis::Open(path, open, &trace);
   std::shared_ptr<ImportedTrace> made;
-  if (!*error && is_open_) made = MakeKept(path, key, *trace);
-  if (!*error && made == nullptr) made = MakeTemporary(path, *trace, error);
+  if (!*error && is_open_) made = MakeKept(path.path, key, *trace);
+  if (!*error && made == nullptr) made = MakeTemporary(path.path, *trace, error);
   trace = nullptr;
   malloc_trim(0);
   return made;
@@ -217,7 +213,7 @@ std::shared_ptr<ImportedTrace> ImportCache::MakeKept(const std::string& path,
                                                      const analysis::Trace& trace) {
   const std::shared_ptr<ImportedTrace> made = NewEntry();
   analysis::ImportReport report;
-  if (made == nullptr || WriteBundleIn(trace, made->bundle.path, &report)) return nullptr;
+  if (made == nullptr || WriteBundleIn(trace, made->bundle.path.path, &report)) return nullptr;
   const nlohmann::json source = {{"key", key}, {"path", path}, {"file_bytes", report.file_bytes}};
   const std::string text =
       source.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

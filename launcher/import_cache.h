@@ -52,11 +52,11 @@ class ImportCache {
   std::string Open();
 
   // Returns the bundle of this trace if it is kept. Null: it is not.
-  std::shared_ptr<const ImportedTrace> Find(const std::string& path,
+  std::shared_ptr<const ImportedTrace> Find(const analysis::InputPath& path,
                                             const analysis::ForeignInput& input);
   // Reads the trace and writes the bundle. Null: `error` says why. `bytes_read`: as in
   // analysis::OpenOptions.
-  std::shared_ptr<const ImportedTrace> Make(const std::string& path,
+  std::shared_ptr<const ImportedTrace> Make(const analysis::InputPath& path,
                                             const analysis::ForeignInput& input,
                                             std::atomic<uint64_t>* bytes_read,
                                             analysis::Error* error);

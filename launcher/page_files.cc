@@ -8,6 +8,7 @@
 #include "launcher/read_file.h"
 #include "launcher/reading.h"
 #include "launcher/version.h"
+#include "proto/codec/input_path.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
@@ -24,11 +25,14 @@ std::vector<analysis::ReportFile> PageFiles::ForPage() const {
   return files;
 }
 
-bool PageFiles::Find(const std::string& input) {
-  const std::string path = WithoutSlash(input);
-  const bool is_folder = CheckFolder(path).empty();
-  if (is_folder || !path.ends_with(".gpt")) return is_folder && AddTraces(path);
-  files_.push_back({LastPart(path), path});
+bool PageFiles::Find(const analysis::InputPath& input) {
+  place_ = input;
+  place_.Hold();
+  struct stat status;
+  const bool is_there = codec::StatInput(place_, &status);
+  if (is_there && S_ISDIR(status.st_mode)) return AddTraces();
+  if (!place_.path.ends_with(".gpt")) return false;
+  files_.push_back({LastPart(place_.path), place_});
   return true;
 }
 
@@ -42,18 +46,22 @@ int PageFiles::Import(const analysis::Trace& trace) {
   options.writer_version = std::string("gpuprof ") + kVersion;
   analysis::ImportReport report;
   const int written = ExitOf(analysis::WriteBundle(trace, options, &report));
-  if (written == kExitOk) AddTraces(folder_.path());
+  if (written != kExitOk) return written;
+  place_ = folder_.path();
+  place_.Hold();
+  AddTraces();
   return written;
 }
 
 // Returns whether the folder is a bundle, be it one without a trace.
-bool PageFiles::AddTraces(const std::string& folder) {
+bool PageFiles::AddTraces() {
   bool is_bundle = false;
-  for (const std::string& name : ListFolder(folder)) {
+  const codec::OwnedFile folder(codec::OpenInputFolder(place_));
+  for (const std::string& name : ListFolder(folder.fd())) {
     is_bundle = is_bundle || name == proto::kBundleFile || name.ends_with(".gpt");
     // bundle.pb says of which host the processes are, and when an import begins.
     if (name == proto::kBundleFile || name.ends_with(".gpt"))
-      files_.push_back({name, folder + "/" + name});
+      files_.push_back({name, place_.Below(name)});
     if (name.ends_with(".ring")) {
       left_out_ =
           "The last events of processes that were killed are not in the timeline; 'gpuprof "

@@ -16,16 +16,15 @@ namespace gpuprof::launcher {
 
 class PageFiles {
  public:
-  // Finds the files of a bundle or of one .gpt file. Returns false if the input is neither.
-  bool Find(const std::string& input);
+  // Finds the files of a bundle or of one .gpt file. Holds the folder of a bundle. Returns false if
+  // the input is neither.
+  bool Find(const analysis::InputPath& input);
   // Writes the trace of another tool as a bundle in a temporary folder, which goes with this
   // object. Returns the exit status.
   int Import(const analysis::Trace& trace);
 
   // Returns where the files are: the input, or the folder that Import made.
-  const std::string& folder(const std::string& input) const {
-    return folder_.path().empty() ? input : folder_.path();
-  }
+  const analysis::InputPath& place() const { return place_; }
   const std::vector<analysis::ReportFile>& files() const { return files_; }
   // Returns the same with names that can stand in addresses, which are text.
   std::vector<analysis::ReportFile> ForPage() const;
@@ -33,9 +32,10 @@ class PageFiles {
   const std::string& left_out() const { return left_out_; }
 
  private:
-  bool AddTraces(const std::string& folder);
+  bool AddTraces();
 
   std::vector<analysis::ReportFile> files_;
+  analysis::InputPath place_;
   std::string left_out_;
   TemporaryFolder folder_;
 };

@@ -22,7 +22,7 @@ namespace gpuprof::launcher {
 class PageOutlines {
  public:
   // Serves the tracks of a bundle or of one .gpt file.
-  explicit PageOutlines(std::string input) : input_(std::move(input)) {}
+  explicit PageOutlines(analysis::InputPath input) : input_(std::move(input)) {}
 
   // Reads an address FILE/TRACK/TABLES. TABLES are joined by commas. Each begins with the number of
   // a table and the letter of a class. Keys of other classes follow: a point, the key, a letter.
@@ -40,7 +40,7 @@ class PageOutlines {
   PageAnswer Make(const analysis::OutlineRequest& request);
   std::shared_ptr<const analysis::Outlines> Open(std::string* fault);
 
-  const std::string input_;
+  const analysis::InputPath input_;
   std::mutex mutex_;   // of what is below
   std::mutex making_;  // held while an outline is made
   std::atomic<bool> is_busy_ = false;

@@ -43,7 +43,7 @@ inline std::string WithoutSlash(std::string path) {
 
 // Opens an input, with the rows of these tables alone, or with sums (OpenOptions). Returns kExitOk
 // and fills `trace`, or says the cause and returns the exit status.
-inline int OpenInput(const std::string& path, bool headers_only,
+inline int OpenInput(const analysis::InputPath& path, bool headers_only,
                      std::shared_ptr<const analysis::Trace>* trace,
                      const analysis::TableSet& tables = analysis::TableSet::All(),
                      uint64_t sums_above_rows = 0) {

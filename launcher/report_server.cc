@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace gpuprof::launcher {
 namespace {
@@ -39,6 +40,10 @@ bool IsSame(std::string_view token, std::string_view given) {
   return difference == 0;
 }
 
+HttpAnswer NoToken() {
+  return Refuse(403, "The address lacks the token that 'gpuprof serve' printed.");
+}
+
 }  // namespace
 
 HttpAnswer RefusePost() {
@@ -52,8 +57,14 @@ std::string ReportServer::Start(uint16_t port) {
   if (token_.empty())
     return std::string("the kernel gives no random bytes: ") + std::strerror(errno);
   if (std::string fault = server_.Bind(port); !fault.empty()) return fault;
-  server_.Start([this](const HttpRequest& request) { return Answer(request); });
-  return "";
+  HttpHandlers handlers;
+  handlers.has_key = [this](std::string_view target) { return HasToken(target); };
+  handlers.answer = [this](const HttpRequest& request) { return Answer(request); };
+  // The token in other letters of an address ("%61") is none: nobody makes such an address.
+  handlers.refuse = [this](const HttpRequest& request) {
+    return RefusalOf(request).value_or(NoToken());
+  };
+  return server_.Start(std::move(handlers));
 }
 
 std::string ReportServer::Address() const {
@@ -78,7 +89,15 @@ bool ReportServer::IsOurOrigin(const std::string& origin) const {
   return origin.starts_with(kScheme) && IsOurHost(origin.substr(kScheme.size()));
 }
 
-HttpAnswer ReportServer::Answer(const HttpRequest& request) {
+// Returns whether the first part of a path is the token.
+bool ReportServer::HasToken(std::string_view path) const {
+  if (!path.starts_with('/')) return false;
+  path.remove_prefix(1);
+  return IsSame(token_, path.substr(0, path.find_first_of("/?#")));
+}
+
+// Returns the answer to a request that may not enter.
+std::optional<HttpAnswer> ReportServer::RefusalOf(const HttpRequest& request) const {
   if (!IsOurHost(request.host)) {
     return Refuse(403,
                   "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
@@ -86,12 +105,15 @@ HttpAnswer ReportServer::Answer(const HttpRequest& request) {
   }
   if (request.origin.has_value() && !IsOurOrigin(*request.origin))
     return Refuse(403, "Another site's page asked for this.");
-  const std::string_view path = std::string_view(request.path).substr(1);
-  const size_t slash = path.find('/');
-  if (!IsSame(token_, path.substr(0, slash)))
-    return Refuse(403, "The address lacks the token that 'gpuprof serve' printed.");
-  if (slash == std::string_view::npos) return Refuse(404, "The page's address ends with a slash.");
-  return served_->Answer(std::string(path.substr(slash + 1)), request);
+  if (!HasToken(request.path)) return NoToken();
+  return std::nullopt;
+}
+
+HttpAnswer ReportServer::Answer(const HttpRequest& request) {
+  if (std::optional<HttpAnswer> refusal = RefusalOf(request)) return *refusal;
+  const size_t slash = request.path.find('/', 1);
+  if (slash == std::string::npos) return Refuse(404, "The page's address ends with a slash.");
+  return served_->Answer(request.path.substr(slash + 1), request);
 }
 
 }  // namespace gpuprof::launcher

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "launcher/http_server.h"
 
@@ -40,7 +42,9 @@ class ReportServer {
   bool Stop();
 
  private:
+  bool HasToken(std::string_view path) const;
   HttpAnswer Answer(const HttpRequest& request);
+  std::optional<HttpAnswer> RefusalOf(const HttpRequest& request) const;
   bool IsOurHost(const std::string& host) const;
   bool IsOurOrigin(const std::string& origin) const;
 

@@ -231,9 +231,10 @@ ServedFolder::Page ServedFolder::Open(const Capture& capture, bool is_page) {
 
 ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
                                             const std::shared_ptr<const ImportedTrace>& import) {
-  const PlacedInput input = import == nullptr ? PlacedInput{capture.path} : import->bundle;
+  PlacedInput input = import == nullptr ? PlacedInput{capture.path} : import->bundle;
   PageFiles files;
   files.Find(input.path);
+  input.path = files.place();
   analysis::OpenOptions open;
   open.headers_only = true;
   open.origin = input.origin;

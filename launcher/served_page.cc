@@ -5,16 +5,16 @@
 
 #include "launcher/served_page.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "launcher/json_text.h"
+#include "launcher/text.h"
+#include "proto/codec/input_path.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -51,11 +51,7 @@ std::optional<Part> ReadRange(std::string_view text, uint64_t size) {
   return Part{first, std::min(last, size - 1) - first + 1};
 }
 
-std::string TagOf(const struct stat& status) {
-  const int64_t changed_ns =
-      static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return "\"" + std::to_string(status.st_size) + "-" + std::to_string(changed_ns) + "\"";
-}
+std::string TagOf(const struct stat& status) { return "\"" + codec::FileState(status) + "\""; }
 
 }  // namespace
 
@@ -122,11 +118,10 @@ HttpAnswer ServedPage::File(const std::string& name, const HttpRequest& request)
   const auto found = std::find_if(page_.files.begin(), page_.files.end(),
                                   [&](const auto& each) { return each.name == name; });
   if (found == page_.files.end()) return Refuse(404, "The bundle has no file of this name.");
-  struct stat status;
-  auto file = std::make_shared<codec::OwnedFile>(
-      codec::OpenRegular(AT_FDCWD, found->path.c_str(), O_RDONLY, &status));
-  if (file->fd() < 0)
-    return Refuse(404, "The file cannot be read: " + codec::OpenErrorText(errno) + ".");
+  analysis::OwnFile own;
+  if (const analysis::Error error = analysis::OpenOwnFile(found->path, &own))
+    return Refuse(404, AsSentence(analysis::OneLine(error.message)));
+  const struct stat& status = own.status;
   const auto size = static_cast<uint64_t>(status.st_size);
   HttpAnswer answer;
   answer.type = "application/octet-stream";
@@ -147,7 +142,7 @@ HttpAnswer ServedPage::File(const std::string& name, const HttpRequest& request)
                                                      std::to_string(part.offset + part.length - 1) +
                                                      "/" + std::to_string(size));
   }
-  answer.file = std::move(file);
+  answer.file = std::make_shared<const codec::OwnedFile>(std::move(own.file));
   answer.offset = part.offset;
   answer.length = part.length;
   return answer;

@@ -66,8 +66,8 @@ class IdCheck {
 // A trace, and what belongs behind it.
 class Check {
  public:
-  Check(std::string directory, bool is_alive, std::vector<FileReport>* reports)
-      : directory_(std::move(directory)), is_alive_(is_alive), reports_(*reports) {}
+  Check(codec::InputPath trace, bool is_alive, std::vector<FileReport>* reports)
+      : trace_(std::move(trace)), is_alive_(is_alive), reports_(*reports) {}
 
   void Run() {
     for (; at_ < reports_.size(); ++at_) CheckFile();
@@ -88,9 +88,9 @@ class Check {
   void Note(std::string text) { report().notes.push_back(std::move(text)); }
 
   void CheckFile() {
-    const std::string path = directory_ + "/" + report().name;
+    const codec::InputPath path = at_ == 0 ? trace_ : trace_.Above().Below(report().name);
     TraceInput input;
-    if (const Error error = input.Open(path)) return Find(0, CauseOf(error, path));
+    if (const Error error = input.Open(path)) return Find(0, CauseOf(error, path.path));
     input.Show(&view_);
     report().bytes = input.bytes();
     scan_ = {};
@@ -327,7 +327,7 @@ class Check {
     }
   }
 
-  std::string directory_;
+  codec::InputPath trace_;
   bool is_alive_;
   std::vector<FileReport>& reports_;
   size_t at_ = 0;  // the trace, then the segments
@@ -345,12 +345,12 @@ class Check {
 
 }  // namespace
 
-std::vector<FileReport> CheckTrace(const std::string& directory, const std::string& name,
+std::vector<FileReport> CheckTrace(const codec::InputPath& path, const std::string& name,
                                    const std::vector<std::string>& segments, bool is_alive) {
   std::vector<FileReport> reports(1 + segments.size());
   reports[0].name = name;
   for (size_t i = 0; i < segments.size(); ++i) reports[1 + i].name = segments[i];
-  Check(directory, is_alive, &reports).Run();
+  Check(path, is_alive, &reports).Run();
   return reports;
 }
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/codec/input_path.h"
+
 namespace gpuprof::analysis {
 
 struct Finding {
@@ -30,10 +32,10 @@ struct FileReport {
   bool ok() const { return findings.empty(); }
 };
 
-// The trace's report, then those of `segments`, names in the same directory from the oldest to the
-// newest. `is_alive`: the process still writes, so that a cut end is no finding; nor is it of the
-// newest segment.
-std::vector<FileReport> CheckTrace(const std::string& directory, const std::string& name,
+// The report of the trace at `path`, then those of `segments`, names in the same directory from the
+// oldest to the newest. `is_alive`: the process still writes, so that a cut end is no finding; nor
+// is it of the newest segment.
+std::vector<FileReport> CheckTrace(const codec::InputPath& path, const std::string& name,
                                    const std::vector<std::string>& segments, bool is_alive);
 
 // Where that a trace has no end is no matter of a note: the run ended.

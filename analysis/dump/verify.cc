@@ -21,6 +21,7 @@
 #include "analysis/dump/json_text.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/input_file.h"
+#include "analysis/read/own_file.h"
 #include "proto/bundle.pb.h"
 #include "proto/codec/recover.h"
 #include "proto/codec/segments.h"
@@ -53,15 +54,8 @@ proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
       report->notes.push_back("bundle.pb is missing: command and host are not known");
     return manifest;
   }
-  const std::string path = found.directory + "/" + proto::kBundleFile;
-  Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
-  if (!file.ok()) {
-    report->faults.push_back({proto::kBundleFile, 0, CauseOf(file.error(), path)});
-  } else if (file->bytes == 0 || file->bytes > kMostManifestBytes ||
-             !manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
-    report->faults.push_back({proto::kBundleFile, 0, "not a gpuprof manifest, or damaged"});
-    manifest.Clear();
-  }
+  const Error error = ReadManifestFile(found.directory.Below(proto::kBundleFile), &manifest);
+  if (error) report->faults.push_back({proto::kBundleFile, 0, error.message});
   return manifest;
 }
 
@@ -94,7 +88,7 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
                            (is_alive ? ": its process still runs"
                                      : ": its process died and its last records are not merged "
                                        "yet; run `gpuprof recover`"));
-    const std::string stem_path = found.directory + "/" + stem.name;
+    const std::string stem_path = found.directory.path + "/" + stem.name;
     std::vector<std::string> paths = codec::ListSegments(stem_path);
     if (is_alive && !paths.empty()) {
       report.is_all = false;
@@ -102,12 +96,12 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
                              ": its process still runs and replaces them: not checked");
     }
     if (is_alive) continue;
-    for (std::string& segment : paths) segment.erase(0, found.directory.size() + 1);
+    for (std::string& segment : paths) segment.erase(0, found.directory.path.size() + 1);
     const bool has_segments = !paths.empty();
     segments[stem.name + proto::kTraceSuffix] = std::move(paths);
     const std::string ring = stem.name + proto::kRingSuffix;
-    std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
-    if (has_segments && access((found.directory + "/" + ring).c_str(), F_OK) != 0)
+    std::string damage = codec::CheckRingFile(found.directory.path + "/" + ring);
+    if (has_segments && access((found.directory.path + "/" + ring).c_str(), F_OK) != 0)
       damage = "missing; the last records and the number of losses are missing with it";
     if (!damage.empty()) report.faults.push_back({ring, 0, damage});
     const std::string holes = codec::CheckSegments(stem_path);
@@ -123,7 +117,7 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   ParallelFor(found.traces.size(), 0, [&](size_t i, int) {
     const std::string& name = found.traces[i];
     const auto behind = segments.find(name);
-    traces[i] = CheckTrace(found.directory, name,
+    traces[i] = CheckTrace(found.PathOf(name), name,
                            behind != segments.end() ? behind->second : std::vector<std::string>(),
                            alive.count(name) != 0);
     FileReport& trace = traces[i].front();

@@ -23,8 +23,8 @@ constexpr uint64_t kNearBytes = 16;
 constexpr int64_t kFirstPart = 4096;
 }  // namespace
 
-Error KeptParts::Open(const std::string& path, std::unique_ptr<KeptParts>* parts) {
-  ModelBuilder model(path);
+Error KeptParts::Open(const codec::InputPath& path, std::unique_ptr<KeptParts>* parts) {
+  ModelBuilder model(path.path);
   PlacedFiles placed;
   try {
     if (Error error = PlaceFiles(path, false, 0, &model, &placed)) return error;
@@ -34,7 +34,7 @@ Error KeptParts::Open(const std::string& path, std::unique_ptr<KeptParts>* parts
     }
     *parts = std::move(made);
   } catch (const std::bad_alloc&) {
-    return Unreadable(path + ": not enough memory to read it");
+    return Unreadable(path.path + ": not enough memory to read it");
   }
   return {};
 }

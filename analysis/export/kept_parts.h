@@ -26,7 +26,7 @@ struct FilePart {
 class KeptParts {
  public:
   // Opens the bundle at a path. Returns an error if it cannot be read any more.
-  static Error Open(const std::string& path, std::unique_ptr<KeptParts>* parts);
+  static Error Open(const codec::InputPath& path, std::unique_ptr<KeptParts>* parts);
 
   // Returns the first and the last moment of all rows.
   Interval Whole() const;

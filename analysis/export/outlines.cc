@@ -137,13 +137,13 @@ struct Outlines::Files {
 Outlines::Outlines(std::unique_ptr<Files> files) : files_(std::move(files)) {}
 Outlines::~Outlines() = default;
 
-Error Outlines::Open(const std::string& path, std::unique_ptr<Outlines>* outlines) {
-  ModelBuilder model(path);
+Error Outlines::Open(const InputPath& path, std::unique_ptr<Outlines>* outlines) {
+  ModelBuilder model(path.path);
   auto files = std::make_unique<Files>();
   try {
     if (Error error = PlaceFiles(path, false, 0, &model, &files->placed)) return error;
   } catch (const std::bad_alloc&) {
-    return Unreadable(path + ": not enough memory to read it");
+    return Unreadable(path.path + ": not enough memory to read it");
   }
   outlines->reset(new Outlines(std::move(files)));
   return {};

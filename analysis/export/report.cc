@@ -6,9 +6,9 @@
 // piece by piece. If the page would be too large, it has the events of some steps alone, and says
 // so. A page that is given the address of its files has none of them inside.
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -35,7 +35,7 @@ constexpr uint64_t kShareOfParts = 8;
 class Report {
  public:
   Report(const Trace& trace, const ReportOptions& options, Sink sink, void* context)
-      : options_(options), sink_(sink), context_(context), results_(trace) {}
+      : trace_(trace), options_(options), sink_(sink), context_(context), results_(trace) {}
 
   Error Write(ReportReport* report) {
     const size_t place = options_.page.rfind(kDataMark);
@@ -68,7 +68,9 @@ class Report {
  private:
   struct File {
     std::string name;
-    std::string path;
+    InputPath path;
+    dev_t device = 0;
+    ino_t inode = 0;
     uint64_t size = 0;
     std::vector<FilePart> parts;  // empty: all of it
   };
@@ -84,15 +86,27 @@ class Report {
 
   Error MeasureFiles() {
     for (const ReportFile& file : options_.files) {
-      struct stat status;
-      const codec::OwnedFile opened(
-          codec::OpenRegular(AT_FDCWD, file.path.c_str(), O_RDONLY, &status));
-      if (opened.fd() < 0) return Unreadable(file.path, errno);
-      files_.push_back({file.name, file.path, static_cast<uint64_t>(status.st_size), {}});
+      OwnFile own;
+      if (Error error = OpenOwnFile(file.path, &own)) {
+        if (IsTold(file.name)) continue;
+        return error;
+      }
+      files_.push_back({file.name,
+                        file.path,
+                        own.status.st_dev,
+                        own.status.st_ino,
+                        static_cast<uint64_t>(own.status.st_size),
+                        {}});
       if (!IsLinked()) file_bytes_ += TextBytes(files_.back());
     }
     whole_bytes_ = file_bytes_;
     return {};
+  }
+
+  // Returns whether the trace tells that a file could not be read. The page goes without it.
+  bool IsTold(const std::string& name) const {
+    return std::any_of(trace_.faults.begin(), trace_.faults.end(),
+                       [&](const InputFault& fault) { return fault.file == name; });
   }
 
   // Keeps some steps of a bundle that does not fit. If not even one fits, no file is kept.
@@ -147,13 +161,14 @@ class Report {
            "; 'gpuprof report --max-size " + size + "' keeps all, and so does 'gpuprof serve'.";
   }
 
-  // Writes what was measured, even if the file has grown: the page knows the size.
+  // Writes what was measured, even if the file has grown: the page knows the size. Another file in
+  // its place is none that was measured.
   Error WriteFiles() {
     for (const File& file : files_) {
-      struct stat status;
-      const codec::OwnedFile opened(
-          codec::OpenRegular(AT_FDCWD, file.path.c_str(), O_RDONLY, &status));
-      if (opened.fd() < 0) return Unreadable(file.path, errno);
+      OwnFile own;
+      if (Error error = OpenOwnFile(file.path, &own)) return error;
+      if (own.status.st_dev != file.device || own.status.st_ino != file.inode)
+        return Unreadable(file.path.path, ESTALE);
       Put(Before(file));
       // The digits of a file go on from part to part: only the last three bytes may be padded.
       std::string piece;
@@ -161,8 +176,8 @@ class Report {
         for (uint64_t done = 0; done < part.bytes;) {
           const size_t before = piece.size();
           piece.resize(std::min<uint64_t>(kPiece, before + part.bytes - done));
-          if (!ReadAt(opened.fd(), part.offset + done, before, &piece))
-            return Unreadable(file.path, EIO);
+          if (!ReadAt(own.file.fd(), part.offset + done, before, &piece))
+            return Unreadable(file.path.path, EIO);
           done += piece.size() - before;
           const std::string rest = piece.substr(piece.size() / 3 * 3);
           piece.resize(piece.size() - rest.size());
@@ -234,6 +249,7 @@ class Report {
   }
 
   static constexpr std::string_view kAfter = "</script>\n";
+  const Trace& trace_;
   const ReportOptions& options_;
   const Sink sink_;
   void* const context_;

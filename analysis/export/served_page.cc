@@ -3,8 +3,6 @@
 
 // Makes the page of a server: the built page with a description of the data, and without the data.
 
-#include <sys/stat.h>
-
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
@@ -22,10 +20,9 @@ Error MakeServedPage(const ReportOptions& options, std::string* page) {
   }
   nlohmann::json files = nlohmann::json::array();
   for (const ReportFile& file : options.files) {
-    struct stat status;
-    // A file that is gone is left out of the list.
-    if (stat(file.path.c_str(), &status) != 0) continue;
-    files.push_back({{"name", file.name}, {"size", status.st_size}});
+    OwnFile own;
+    if (OpenOwnFile(file.path, &own)) continue;
+    files.push_back({{"name", file.name}, {"size", own.status.st_size}});
   }
   nlohmann::json more = {{"http", true},
                          {"passes", std::move(passes)},

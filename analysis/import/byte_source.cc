@@ -5,7 +5,6 @@
 
 #include "analysis/import/byte_source.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,16 +21,16 @@ Result<size_t> MemorySource::Read(char* to, size_t most) {
   return bytes;
 }
 
-Result<std::unique_ptr<FileSource>> FileSource::Open(const std::string& path) {
-  codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY));
+Result<std::unique_ptr<FileSource>> FileSource::Open(const codec::InputPath& path) {
+  codec::OwnedFile file(codec::OpenInput(path));
   if (file.fd() < 0) {
     const int cause = errno;
-    std::string message = path + ": " + codec::OpenErrorText(cause);
+    std::string message = path.path + ": " + codec::OpenErrorText(cause);
     if (cause == ENOENT || cause == ENOTDIR) message += "; name an existing file";
     if (cause == EACCES) message += "; read it as a user who may";
     return Unreadable(std::move(message));
   }
-  return std::unique_ptr<FileSource>(new FileSource(std::move(file), path));
+  return std::unique_ptr<FileSource>(new FileSource(std::move(file), path.path));
 }
 
 Result<size_t> FileSource::Read(char* to, size_t most) {

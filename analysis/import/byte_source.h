@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "analysis/base/result.h"
-#include "proto/codec/open_regular.h"
+#include "proto/codec/input_path.h"
 
 namespace gpuprof::analysis::import {
 
@@ -37,7 +37,7 @@ class MemorySource : public ByteSource {
 // Reads a regular file from its beginning.
 class FileSource : public ByteSource {
  public:
-  static Result<std::unique_ptr<FileSource>> Open(const std::string& path);
+  static Result<std::unique_ptr<FileSource>> Open(const codec::InputPath& path);
   Result<size_t> Read(char* to, size_t most) override;
 
  private:

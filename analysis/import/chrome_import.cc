@@ -5,7 +5,6 @@
 
 #include "analysis/import/chrome_import.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@
 #include "analysis/base/parallel.h"
 #include "analysis/import/chrome_reader.h"
 #include "analysis/import/kineto_importer.h"
-#include "proto/codec/open_regular.h"
+#include "proto/codec/input_path.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis::import {
@@ -33,7 +32,8 @@ struct Input {
   // What came before a fault is kept.
   bool IsReadable() const { return !error || text.events != 0; }
 
-  std::string path, name;
+  InputPath path;
+  std::string name;
   KinetoImporter importer;
   ChromeTextNotes text;
   Error error;
@@ -61,8 +61,8 @@ bool IsOwnName(const std::string& name) {
 }
 
 // Whether a file begins as JSON, or as what gzip makes of it.
-bool BeginsAsJson(const std::string& path) {
-  const codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY));
+bool BeginsAsJson(const InputPath& path) {
+  const codec::OwnedFile file(codec::OpenInput(path));
   if (file.fd() < 0) return false;
   char bytes[4096];
   const ssize_t n = pread(file.fd(), bytes, sizeof bytes, 0);
@@ -110,12 +110,12 @@ Error ReadText(Input* input, std::atomic<uint64_t>* count) {
   const Result<std::unique_ptr<FileSource>> file = FileSource::Open(input->path);
   if (!file.ok()) return file.error();
   CountingSource source(file->get(), count);
-  return ReadChrome(&source, input->path, &input->importer, &input->text);
+  return ReadChrome(&source, input->path.path, &input->importer, &input->text);
 }
 
 void Read(Input* input, std::atomic<uint64_t>* count) {
   struct stat status;
-  if (stat(input->path.c_str(), &status) == 0)
+  if (codec::StatInput(input->path, &status))
     input->file_bytes = static_cast<uint64_t>(status.st_size);
   input->error = ReadText(input, count);
   if (!input->IsReadable()) return;
@@ -168,32 +168,32 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
 
 }  // namespace
 
-bool IsChromeInput(const std::string& path) {
+bool IsChromeInput(const InputPath& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0) return false;
+  if (!codec::StatInput(path, &status)) return false;
   if (!S_ISDIR(status.st_mode)) return S_ISREG(status.st_mode) && BeginsAsJson(path);
-  const std::vector<std::string> names = NamesIn(path);
+  const std::vector<std::string> names = NamesIn(path.path);
   return std::none_of(names.begin(), names.end(), IsOwnName) &&
          std::any_of(names.begin(), names.end(), HasChromeName);
 }
 
-std::vector<std::string> ChromeFiles(const std::string& path) {
+std::vector<InputPath> ChromeFiles(const InputPath& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {path};
-  std::vector<std::string> files;
-  for (const std::string& name : NamesIn(path)) {
-    if (HasChromeName(name)) files.push_back(path + "/" + name);
+  if (!codec::StatInput(path, &status) || !S_ISDIR(status.st_mode)) return {path};
+  std::vector<InputPath> files;
+  for (const std::string& name : NamesIn(path.path)) {
+    if (HasChromeName(name)) files.push_back(path.Below(name));
   }
   return files;
 }
 
-Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+Error ImportChrome(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
   model->trace().importer = kChromeImporter;
   std::vector<std::unique_ptr<Input>> inputs;
-  for (const std::string& file : ChromeFiles(path)) {
+  for (const InputPath& file : ChromeFiles(path)) {
     inputs.push_back(std::make_unique<Input>());
     inputs.back()->path = file;
-    inputs.back()->name = fs::path(file).filename().string();
+    inputs.back()->name = fs::path(file.path).filename().string();
   }
   ParallelFor(inputs.size(), options.threads,
               [&](size_t i, int) { Read(inputs[i].get(), options.bytes_read); });

@@ -18,13 +18,13 @@ inline constexpr char kChromeImporter[] = "Kineto JSON";
 
 // Returns whether `path` is a file of JSON, by its first bytes. A folder is judged by the names in
 // it: it has files of JSON and no trace of gpuprof.
-bool IsChromeInput(const std::string& path);
+bool IsChromeInput(const InputPath& path);
 
 // Returns the files of this input, sorted: the file itself, or those of a folder.
-std::vector<std::string> ChromeFiles(const std::string& path);
+std::vector<InputPath> ChromeFiles(const InputPath& path);
 
 // Fills `trace`. What could not be read is in Trace::import_notes; a file that was cut is a fault,
 // too. An Error only if nothing could be read.
-Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model);
+Error ImportChrome(const InputPath& path, const OpenOptions& options, ModelBuilder* model);
 
 }  // namespace gpuprof::analysis::import

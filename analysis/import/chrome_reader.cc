@@ -285,10 +285,10 @@ void Document::MarkTruncated() {
 
 }  // namespace
 
-Error ReadChrome(const std::string& path, ChromeHandler* handler, ChromeTextNotes* notes) {
+Error ReadChrome(const codec::InputPath& path, ChromeHandler* handler, ChromeTextNotes* notes) {
   const Result<std::unique_ptr<FileSource>> file = FileSource::Open(path);
   if (!file.ok()) return file.error();
-  return ReadChrome(file->get(), path, handler, notes);
+  return ReadChrome(file->get(), path.path, handler, notes);
 }
 
 Error ReadChrome(ByteSource* source, const std::string& name, ChromeHandler* handler,

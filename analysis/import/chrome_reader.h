@@ -19,7 +19,7 @@
 
 namespace gpuprof::analysis::import {
 
-Error ReadChrome(const std::string& path, ChromeHandler* handler, ChromeTextNotes* notes);
+Error ReadChrome(const codec::InputPath& path, ChromeHandler* handler, ChromeTextNotes* notes);
 
 // Reads from another source. `name` is for errors. Tests take small windows.
 Error ReadChrome(ByteSource* source, const std::string& name, ChromeHandler* handler,

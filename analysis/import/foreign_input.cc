@@ -28,10 +28,10 @@ constexpr size_t kBeginning = 64 << 10;
 constexpr size_t kMostLooks = 8;
 
 // Returns whether the text begins as a trace. Settings and tables of other programs are JSON, too.
-bool LooksLikeTrace(const std::string& path) {
+bool LooksLikeTrace(const InputPath& path) {
   const Result<std::unique_ptr<import::FileSource>> file = import::FileSource::Open(path);
   if (!file.ok()) return false;
-  import::InflatingSource source(file->get(), path);
+  import::InflatingSource source(file->get(), path.path);
   std::string text(kBeginning, '\0');
   size_t size = 0;
   while (size < text.size()) {
@@ -45,17 +45,17 @@ bool LooksLikeTrace(const std::string& path) {
          (has("\"schemaVersion\"") && has("\"deviceProperties\""));
 }
 
-bool IsFolder(const std::string& path) {
+bool IsFolder(const InputPath& path) {
   struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return codec::StatInput(path, &status) && S_ISDIR(status.st_mode);
 }
 
 }  // namespace
 
-ForeignInput FindForeign(const std::string& path, bool is_deep) {
+ForeignInput FindForeign(const InputPath& path, bool is_deep) {
   import::XSpaceRun run = import::FindXSpaceRun(path);
   if (run.files.empty() && import::IsChromeInput(path)) {
-    std::vector<std::string> files = import::ChromeFiles(path);
+    std::vector<InputPath> files = import::ChromeFiles(path);
     const size_t looks = std::min(files.size(), kMostLooks);
     const auto end = files.begin() + static_cast<std::ptrdiff_t>(looks);
     if (std::any_of(files.begin(), end, LooksLikeTrace))

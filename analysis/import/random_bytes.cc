@@ -5,7 +5,6 @@
 
 #include "analysis/import/random_bytes.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,17 +20,17 @@
 namespace gpuprof::analysis::import {
 namespace {
 
-Result<std::unique_ptr<RandomBytes>> Inflate(const std::string& path, bool* is_damaged) {
+Result<std::unique_ptr<RandomBytes>> Inflate(const codec::InputPath& path, bool* is_damaged) {
   Result<std::unique_ptr<FileSource>> file = FileSource::Open(path);
   if (!file.ok()) return file.error();
-  InflatingSource source(file->get(), path);
+  InflatingSource source(file->get(), path.path);
   const uint64_t limit = DefaultMemoryLimit() / 2;
   std::string bytes;
   while (true) {
     constexpr size_t kPiece = 4 << 20;
     const size_t before = bytes.size();
     if (before > limit) {
-      return Unreadable(path +
+      return Unreadable(path.path +
                         ": inflated, it takes more than half of the memory; inflate it with "
                         "`gunzip`, and read the result");
     }
@@ -47,18 +46,18 @@ Result<std::unique_ptr<RandomBytes>> Inflate(const std::string& path, bool* is_d
 
 }  // namespace
 
-Result<std::unique_ptr<RandomBytes>> FileBytesAt::Open(const std::string& path) {
+Result<std::unique_ptr<RandomBytes>> FileBytesAt::Open(const codec::InputPath& path) {
   struct stat status {};
-  codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY, &status));
+  codec::OwnedFile file(codec::OpenInput(path, &status));
   if (file.fd() < 0) {
     const int cause = errno;
-    std::string message = path + ": " + codec::OpenErrorText(cause);
+    std::string message = path.path + ": " + codec::OpenErrorText(cause);
     if (cause == ENOENT || cause == ENOTDIR) message += "; name an existing file";
     if (cause == EACCES) message += "; read it as a user who may";
     return Unreadable(std::move(message));
   }
   return std::unique_ptr<RandomBytes>(
-      new FileBytesAt(std::move(file), path, static_cast<uint64_t>(status.st_size)));
+      new FileBytesAt(std::move(file), path.path, static_cast<uint64_t>(status.st_size)));
 }
 
 Result<size_t> FileBytesAt::ReadAt(uint64_t at, char* to, size_t most) const {
@@ -83,7 +82,8 @@ Result<size_t> HeldBytes::ReadAt(uint64_t at, char* to, size_t most) const {
   return bytes;
 }
 
-Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const std::string& path, bool* is_damaged) {
+Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const codec::InputPath& path,
+                                                     bool* is_damaged) {
   *is_damaged = false;
   Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
   if (!file.ok()) return file.error();

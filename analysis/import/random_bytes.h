@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "analysis/base/result.h"
-#include "proto/codec/open_regular.h"
+#include "proto/codec/input_path.h"
 
 namespace gpuprof::analysis::import {
 
@@ -28,7 +28,7 @@ class RandomBytes {
 // A regular file, as long as it was when it was opened.
 class FileBytesAt : public RandomBytes {
  public:
-  static Result<std::unique_ptr<RandomBytes>> Open(const std::string& path);
+  static Result<std::unique_ptr<RandomBytes>> Open(const codec::InputPath& path);
   uint64_t size() const override { return size_; }
   Result<size_t> ReadAt(uint64_t at, char* to, size_t most) const override;
 
@@ -54,7 +54,8 @@ class HeldBytes : public RandomBytes {
 
 // Opens a file. One that is compressed by gzip is inflated into memory; `is_damaged`: its end is
 // missing or cannot be inflated.
-Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const std::string& path, bool* is_damaged);
+Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const codec::InputPath& path,
+                                                     bool* is_damaged);
 
 // Shows parts of a file. Views are valid until the next call of At().
 class ByteWindow {

@@ -23,7 +23,8 @@ namespace {
 
 // One file: read, then built.
 struct Input {
-  std::string path, name;
+  InputPath path;
+  std::string name;
   std::optional<XSpaceImporter> importer;
   XSpaceFacts facts;
   Error error;
@@ -60,10 +61,10 @@ void Read(Input* input) {
   }
   input->file_bytes = (*file)->size();
   input->importer.emplace(input->file_bytes);
-  input->error = ReadXSpace(**file, input->path, &*input->importer, &input->facts);
+  input->error = ReadXSpace(**file, input->path.path, &*input->importer, &input->facts);
   if (input->facts.planes == 0) {
     input->importer.reset();
-    if (!input->error) input->error = Unreadable(input->path + ": no plane can be read");
+    if (!input->error) input->error = Unreadable(input->path.path + ": no plane can be read");
     return;
   }
   AddNotes(input);
@@ -118,10 +119,10 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
 Error ImportXSpace(const XSpaceRun& run, const OpenOptions& options, ModelBuilder* model) {
   model->trace().importer = kXSpaceImporter;
   std::vector<std::unique_ptr<Input>> inputs;
-  for (const std::string& file : run.files) {
+  for (const InputPath& file : run.files) {
     inputs.push_back(std::make_unique<Input>());
     inputs.back()->path = file;
-    inputs.back()->name = std::filesystem::path(file).filename().string();
+    inputs.back()->name = std::filesystem::path(file.path).filename().string();
   }
   ParallelFor(inputs.size(), options.threads, [&](size_t i, int) { Read(inputs[i].get()); });
   const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),

@@ -5,7 +5,6 @@
 
 #include "analysis/import/xspace_input.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@ namespace gpuprof::analysis::import {
 namespace {
 
 namespace fs = std::filesystem;
+using codec::InputPath;
 
 // A log folder may lie in a folder with all that a user has.
 constexpr int kMostDepth = 8;
@@ -30,7 +30,7 @@ constexpr size_t kMostEntries = 100'000;
 
 struct Run {
   std::string folder, name;
-  std::vector<std::string> files;
+  std::vector<InputPath> files;
   int64_t modified_ns = 0;
 };
 
@@ -55,47 +55,53 @@ bool IsMoment(std::string_view name) {
   return true;
 }
 
-int64_t ModifiedNs(const std::string& path) {
+int64_t ModifiedNs(const InputPath& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return 0;
+  if (!codec::StatInput(path, &status)) return 0;
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+void Sort(std::vector<InputPath>* paths) {
+  std::sort(paths->begin(), paths->end(),
+            [](const InputPath& x, const InputPath& y) { return x.path < y.path; });
 }
 
 // Collects the runs below a folder. Links are not followed: they may lead in a circle.
 class RunSearch {
  public:
-  RunSearch(const std::string& path, int most_depth) : most_depth_(most_depth) { Look(path, 0); }
+  RunSearch(const InputPath& path, int most_depth) : most_depth_(most_depth) { Look(path, 0); }
   std::vector<Run>& runs() { return runs_; }
 
  private:
-  void Look(const std::string& folder, int depth) {
-    std::vector<std::string> below, files;
+  void Look(const InputPath& folder, int depth) {
+    std::vector<InputPath> below, files;
     std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    for (fs::directory_iterator at(folder.path, error), end; !error && at != end;
+         at.increment(error)) {
       if (++entries_ > kMostEntries) break;
       const std::string name = at->path().filename().string();
       if (IsOwnName(name)) return;  // a bundle
       std::error_code unused;
       if (HasXSpaceName(name)) {
-        files.push_back(at->path().string());
+        files.push_back(folder.Below(name));
       } else if (!at->is_symlink(unused) && at->is_directory(unused)) {
-        below.push_back(at->path().string());
+        below.push_back(folder.Below(name));
       }
     }
-    if (!files.empty()) AddRun(folder, std::move(files));
-    std::sort(below.begin(), below.end());
-    for (const std::string& each : below)
-      if (depth < most_depth_ && IsPossible(each, depth)) Look(each, depth + 1);
+    if (!files.empty()) AddRun(folder.path, std::move(files));
+    Sort(&below);
+    for (const InputPath& each : below)
+      if (depth < most_depth_ && IsPossible(each.path, depth)) Look(each, depth + 1);
   }
   // Runs lie in plugins/profile: other folders of plugins have none.
   static bool IsPossible(const std::string& folder, int depth) {
     const fs::path path(folder);
     return depth == 0 || path.parent_path().filename() != "plugins" || path.filename() == "profile";
   }
-  void AddRun(const std::string& folder, std::vector<std::string> files) {
-    std::sort(files.begin(), files.end());
+  void AddRun(const std::string& folder, std::vector<InputPath> files) {
+    Sort(&files);
     Run run{folder, fs::path(folder).filename().string(), std::move(files), 0};
-    for (const std::string& file : run.files)
+    for (const InputPath& file : run.files)
       run.modified_ns = std::max(run.modified_ns, ModifiedNs(file));
     runs_.push_back(std::move(run));
   }
@@ -115,13 +121,13 @@ const Run& NewestOf(const std::vector<Run>& runs) {
   });
 }
 
-bool IsXSpaceFile(const std::string& path) {
-  if (HasXSpaceName(path)) return true;
+bool IsXSpaceFile(const InputPath& path) {
+  if (HasXSpaceName(path.path)) return true;
   Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
   return file.ok() && (IsRiegeli(**file) || LooksLikeXSpace(**file));
 }
 
-XSpaceRun NewestBelow(const std::string& path, int depth) {
+XSpaceRun NewestBelow(const InputPath& path, int depth) {
   XSpaceRun found;
   RunSearch search(path, depth);
   if (search.runs().empty()) return found;
@@ -134,18 +140,18 @@ XSpaceRun NewestBelow(const std::string& path, int depth) {
 
 }  // namespace
 
-XSpaceRun FindXSpaceRun(const std::string& path) {
+XSpaceRun FindXSpaceRun(const InputPath& path) {
   XSpaceRun found;
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return found;
+  if (!codec::StatInput(path, &status)) return found;
   if (S_ISDIR(status.st_mode)) return NewestBelow(path, 0);
   if (S_ISREG(status.st_mode) && IsXSpaceFile(path)) found.files = {path};
   return found;
 }
 
-XSpaceRun FindXSpaceRunBelow(const std::string& path) {
+XSpaceRun FindXSpaceRunBelow(const InputPath& path) {
   struct stat status {};
-  const bool is_folder = stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  const bool is_folder = codec::StatInput(path, &status) && S_ISDIR(status.st_mode);
   return is_folder ? NewestBelow(path, kMostDepth) : XSpaceRun();
 }
 

@@ -10,18 +10,20 @@
 #include <string>
 #include <vector>
 
+#include "proto/codec/input_path.h"
+
 namespace gpuprof::analysis::import {
 
 struct XSpaceRun {
-  std::string folder;              // empty: one file was named
-  std::vector<std::string> files;  // paths, sorted
-  uint64_t other_runs = 0;         // in the named folder; this run is the newest
+  std::string folder;                   // empty: one file was named
+  std::vector<codec::InputPath> files;  // sorted
+  uint64_t other_runs = 0;              // in the named folder; this run is the newest
 };
 
 // Returns the file, or the files of the folder. None: nothing is an XSpace. A file is known by its
 // bytes, or by its name. A folder is known by the names in it.
-XSpaceRun FindXSpaceRun(const std::string& path);
+XSpaceRun FindXSpaceRun(const codec::InputPath& path);
 // Returns the files of the newest run below a log folder.
-XSpaceRun FindXSpaceRunBelow(const std::string& path);
+XSpaceRun FindXSpaceRunBelow(const codec::InputPath& path);
 
 }  // namespace gpuprof::analysis::import

@@ -24,7 +24,7 @@ std::string ThisHost() {
 }
 
 // The host that the trace says it was made on; empty where it does not tell.
-std::string HostOfTrace(const std::string& path) {
+std::string HostOfTrace(const codec::InputPath& path) {
   constexpr uint64_t kEnough = 1 << 20;  // the identity is among a file's first blocks
   Result<FileBytes> file = ReadFile(path, kEnough);
   codec::TraceScan scan;
@@ -55,18 +55,18 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
   RingReport report;
   if (files->rings.empty()) return report;
   const std::string here = ThisHost();
-  const bool is_writable = access(files->directory.c_str(), W_OK) == 0;
+  const bool is_writable = access(files->directory.path.c_str(), W_OK) == 0;
   size_t unwritten = 0;
   codec::LockWait wait;
   for (const Stem& stem : files->rings) {
-    const std::string path = files->directory + "/" + stem.name;
+    const std::string path = files->directory.path + "/" + stem.name;
     const std::string ring_name = stem.name + proto::kRingSuffix;
     const std::string trace_name = stem.name + proto::kTraceSuffix;
     if (codec::ProcessIsAlive(stem.pid, stem.start_id)) {
       report.alive.insert(stem.name);
       continue;
     }
-    std::string host = HostOfTrace(path + proto::kTraceSuffix);
+    std::string host = HostOfTrace(files->directory.Below(trace_name));
     if (host.empty()) host = manifest.host();
     if (!host.empty() && host != here && manifest.ended_realtime_ns() == 0) {
       // Its process may live: process ids of another machine say nothing here.
@@ -92,7 +92,7 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
   }
   if (unwritten != 0) {
     report.faults.push_back(
-        {files->directory, 0,
+        {files->directory.path, 0,
          Rings(unwritten) + " not merged: " +
              (may_write ? "directory not writable; copy the bundle to a writable directory"
                         : "opened without recovery; run `gpuprof recover`")});

@@ -26,17 +26,20 @@ bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-bool IsFile(const std::string& path) {
+bool IsFile(const codec::InputPath& path) {
   struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return codec::StatInput(path, &status) && S_ISREG(status.st_mode);
 }
 
-Result<BundleFiles> FindInDirectory(const std::string& path) {
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) return OpenError(path, errno);
+Result<BundleFiles> FindInDirectory(const codec::InputPath& path) {
   BundleFiles files;
-  files.directory = path;
   files.is_bundle = true;
+  files.directory = path;
+  files.directory.Hold();
+  const codec::OwnedFile held(codec::OpenInputFolder(files.directory));
+  const int fd = held.fd() < 0 ? -1 : openat(held.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* directory = fd < 0 ? nullptr : fdopendir(fd);
+  if (directory == nullptr) return OpenError(path.path, errno);
   while (const dirent* entry = readdir(directory)) {
     const std::string name = entry->d_name;
     Stem stem;
@@ -60,7 +63,7 @@ Result<BundleFiles> FindInDirectory(const std::string& path) {
   files.rings.erase(doubled, files.rings.end());
   if (files.traces.empty() && files.rings.empty() && !files.has_manifest) {
     return Unreadable(
-        path +
+        path.path +
         ": no gpuprof trace in this directory (no *.gpt, no bundle.pb); name a directory that "
         "`gpuprof run -o` made, or one .gpt file");
   }
@@ -94,11 +97,12 @@ Result<FileBytes> ReadOpenFile(int fd, const std::string& path, uint64_t size) {
   return result;
 }
 
-Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes) {
+Result<FileBytes> ReadFile(const codec::InputPath& path, uint64_t most_bytes) {
   struct stat status;
-  const codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY, &status));
-  if (file.fd() < 0) return OpenError(path, errno);
-  return ReadOpenFile(file.fd(), path, std::min(static_cast<uint64_t>(status.st_size), most_bytes));
+  const codec::OwnedFile file(codec::OpenInput(path, &status));
+  if (file.fd() < 0) return OpenError(path.path, errno);
+  return ReadOpenFile(file.fd(), path.path,
+                      std::min(static_cast<uint64_t>(status.st_size), most_bytes));
 }
 
 std::string CauseOf(const Error& error, const std::string& path) {
@@ -117,20 +121,21 @@ bool ParseStem(const std::string& name, Stem* stem) {
          start.ec == std::errc() && start.ptr == end;
 }
 
-Result<BundleFiles> FindFiles(const std::string& path) {
+Result<BundleFiles> FindFiles(const codec::InputPath& path) {
   struct stat status;
-  if (stat(path.c_str(), &status) != 0) return OpenError(path, errno);
+  if (!codec::StatInput(path, &status)) return OpenError(path.path, errno);
   if (S_ISDIR(status.st_mode)) return FindInDirectory(path);
   BundleFiles files;
-  const size_t slash = path.rfind('/');
-  files.directory = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  files.named = path;
+  files.directory = path.Above();
+  files.directory.Hold();
+  const std::string name = path.path.substr(path.path.rfind('/') + 1);
   files.traces.push_back(name);
-  files.has_manifest = IsFile(files.directory + "/" + proto::kBundleFile);
+  files.has_manifest = IsFile(files.directory.Below(proto::kBundleFile));
   Stem stem;
   if (EndsWith(name, proto::kTraceSuffix) &&
       ParseStem(name.substr(0, name.size() - std::strlen(proto::kTraceSuffix)), &stem) &&
-      IsFile(files.directory + "/" + stem.name + proto::kRingSuffix)) {
+      IsFile(files.directory.Below(stem.name + proto::kRingSuffix))) {
     files.rings.push_back(stem);
   }
   return files;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/base/result.h"
+#include "proto/codec/input_path.h"
 
 namespace gpuprof::analysis {
 
@@ -25,13 +26,10 @@ struct FileBytes {
 
 // Returns the first bytes of a file, at most `most_bytes`. They are fewer if the file becomes
 // shorter meanwhile. Refuses what is not a regular file.
-Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes);
+Result<FileBytes> ReadFile(const codec::InputPath& path, uint64_t most_bytes);
 
 // Returns the first `size` bytes of an open file, or as few as it has. `path` is for the error.
 Result<FileBytes> ReadOpenFile(int fd, const std::string& path, uint64_t size);
-
-// A manifest is smaller. Read one byte more to tell.
-inline constexpr uint64_t kMostManifestBytes = 64u << 20;
 
 // Returns why `path` could not be opened, with what to do; `cause` is an errno value.
 Error OpenError(const std::string& path, int cause);
@@ -48,16 +46,22 @@ struct Stem {
 bool ParseStem(const std::string& name, Stem* stem);
 
 struct BundleFiles {
-  std::string directory;
+  codec::InputPath directory;
+  codec::InputPath named;           // the file, if one was named
   bool is_bundle = false;           // a directory was named, not one file
   std::vector<std::string> traces;  // names of .gpt files, sorted
   std::vector<Stem> rings;          // with a ring file, or with segments; sorted by name
   bool has_manifest = false;
   bool has_unrecorded = false;  // proto::kUnrecordedFile
+
+  // Returns where a trace of `traces` is.
+  codec::InputPath PathOf(const std::string& name) const {
+    return is_bundle || name != traces.front() ? directory.Below(name) : named;
+  }
 };
 
 // Finds the files of `path`: a bundle directory or one .gpt file (then with its ring file and the
 // manifest beside it, if any).
-Result<BundleFiles> FindFiles(const std::string& path);
+Result<BundleFiles> FindFiles(const codec::InputPath& path);
 
 }  // namespace gpuprof::analysis

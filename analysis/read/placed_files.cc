@@ -16,6 +16,7 @@
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/imported_bundle.h"
 #include "analysis/read/input_file.h"
+#include "analysis/read/own_file.h"
 #include "analysis/read/process_order.h"
 #include "proto/codec/segments.h"
 #include "proto/contract.h"
@@ -28,26 +29,21 @@ using Files = TraceFiles;
 void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
   Trace* trace = &model->trace();
   if (!found.has_manifest) return;
-  const std::string path = found.directory + "/" + proto::kBundleFile;
-  Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
-  std::string what;
-  if (!file.ok()) {
-    what = CauseOf(file.error(), path);
-  } else if (file->bytes == 0 || file->bytes > kMostManifestBytes ||
-             !trace->manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
-    trace->manifest.Clear();
-    what = "not a gpuprof manifest, or damaged: the traces are read without it";
+  if (const Error error =
+          ReadManifestFile(found.directory.Below(proto::kBundleFile), &trace->manifest)) {
+    const bool is_damaged = error.message == kNoManifest;
+    model->AddFault({proto::kBundleFile, 0,
+                     error.message + (is_damaged ? ": the traces are read without it" : "")});
   } else {
     trace->has_manifest = true;
   }
-  if (!what.empty()) model->AddFault({proto::kBundleFile, 0, what});
 }
 
 // What the run has not moved to the manifest: it goes on, or there is no launcher.
 void ReadUnrecorded(const BundleFiles& found, ModelBuilder* model) {
   if (!found.has_unrecorded) return;
   Result<FileBytes> file =
-      ReadFile(found.directory + "/" + proto::kUnrecordedFile, kMostManifestBytes + 1);
+      ReadFile(found.directory.Below(proto::kUnrecordedFile), kMostManifestBytes + 1);
   proto::Bundle more;
   // A process may be writing its entry: what is whole counts.
   if (!file.ok() || file->bytes > kMostManifestBytes) return;
@@ -58,7 +54,7 @@ void ReadUnrecorded(const BundleFiles& found, ModelBuilder* model) {
 Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
   Files files;
   for (const std::string& name : found.traces)
-    files.push_back(std::make_unique<TraceFile>(found.directory, name));
+    files.push_back(std::make_unique<TraceFile>(found.PathOf(name), name));
   ParallelFor(files.size(), threads, [&](size_t i, int) {
     const std::string& name = files[i]->name();
     const size_t suffix = std::strlen(proto::kTraceSuffix);
@@ -156,13 +152,13 @@ void MarkFlightRecorders(const BundleFiles& found, const Files& files) {
     const size_t suffix = std::strlen(proto::kTraceSuffix);
     if (!file->process().alive || name.size() <= suffix) continue;
     file->process().in_segments =
-        codec::HasSegments(found.directory + "/" + name.substr(0, name.size() - suffix));
+        codec::HasSegments(found.directory.path + "/" + name.substr(0, name.size() - suffix));
   }
 }
 
 }  // namespace
 
-Error PlaceFiles(const std::string& path, bool may_recover, int threads, ModelBuilder* model,
+Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, ModelBuilder* model,
                  PlacedFiles* placed) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
@@ -175,10 +171,10 @@ Error PlaceFiles(const std::string& path, bool may_recover, int threads, ModelBu
   files = LoadFiles(*found, rings.alive, threads);
   DropUnreadable(&files, model);
   if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
-    if (trace->faults.empty()) return Unreadable(path + ": no trace in this directory");
+    if (trace->faults.empty()) return Unreadable(path.path + ": no trace in this directory");
     const InputFault& fault = trace->faults.front();
     const bool is_other = fault.what.starts_with("not a gpuprof trace");
-    const std::string name = found->is_bundle ? path + "/" + fault.file : path;
+    const std::string name = found->is_bundle ? path.path + "/" + fault.file : path.path;
     return Unreadable(
         name + ": " + fault.what +
         (is_other ? "; name a directory made by `gpuprof run`, or one .gpt file" : ""));

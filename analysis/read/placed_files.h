@@ -26,7 +26,7 @@ struct PlacedFiles {
 // Reads the headers and tables of a bundle or of one .gpt file. The manifest and faults go to
 // `model`; processes stay in the files. `may_recover`: the traces of dead processes are finished.
 // `threads` 0: as many as cores.
-Error PlaceFiles(const std::string& path, bool may_recover, int threads, ModelBuilder* model,
+Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, ModelBuilder* model,
                  PlacedFiles* placed);
 
 }  // namespace gpuprof::analysis

@@ -47,9 +47,8 @@ Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
 void TraceFile::LoadTables(bool is_alive) {
   process().file = name_;
   process().alive = is_alive;
-  const std::string path = directory_ + "/" + name_;
-  if (const Error error = input_.Open(path)) {
-    AddFault(0, CauseOf(error, path));
+  if (const Error error = input_.Open(path_)) {
+    AddFault(0, CauseOf(error, path_.path));
     is_unreadable_ = true;
     return;
   }

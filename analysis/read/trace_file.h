@@ -58,8 +58,8 @@ struct BlockReader {
 
 class TraceFile {
  public:
-  TraceFile(std::string directory, std::string name)
-      : directory_(std::move(directory)), name_(std::move(name)) {}
+  TraceFile(codec::InputPath path, std::string name)
+      : path_(std::move(path)), name_(std::move(name)) {}
 
   // Reads the file, its headers and its tables. `is_alive`: its process still runs, so that a cut
   // end is no fault.
@@ -153,7 +153,7 @@ class TraceFile {
   void PlaceHandles(ClockMap::Cursor* cursor);
   void PlaceContexts(ClockMap::Cursor* cursor);
 
-  std::string directory_;
+  codec::InputPath path_;
   std::string name_;
   TraceInput input_;
   codec::TraceScan scan_;

@@ -5,7 +5,6 @@
 
 #include "analysis/read/trace_input.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,16 +24,16 @@ bool IsAmongTheLast(int fd) {
 
 }  // namespace
 
-Error TraceInput::Open(const std::string& path) {
+Error TraceInput::Open(const codec::InputPath& path) {
   struct stat status;
-  codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY, &status));
-  if (file.fd() < 0) return OpenError(path, errno);
+  codec::OwnedFile file(codec::OpenInput(path, &status));
+  if (file.fd() < 0) return OpenError(path.path, errno);
   path_ = path;
   bytes_ = static_cast<uint64_t>(status.st_size);
   device_ = status.st_dev;
   inode_ = status.st_ino;
   if (bytes_ <= kSmallBytes) {
-    Result<FileBytes> whole = ReadOpenFile(file.fd(), path, bytes_);
+    Result<FileBytes> whole = ReadOpenFile(file.fd(), path.path, bytes_);
     if (!whole.ok()) return whole.error();
     small_ = std::move(whole->data);
     bytes_ = whole->bytes;
@@ -49,7 +48,7 @@ void TraceInput::Show(InputView* view) const {
   if (small_ != nullptr) return view->bytes.Use(small_.get(), bytes_);
   if (file_ == nullptr) {
     struct stat status;
-    codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path_.c_str(), O_RDONLY, &status));
+    codec::OwnedFile file(codec::OpenInput(path_, &status));
     const bool is_same = file.fd() >= 0 && status.st_dev == device_ && status.st_ino == inode_;
     view->file =
         std::make_shared<const codec::OwnedFile>(is_same ? std::move(file) : codec::OwnedFile());

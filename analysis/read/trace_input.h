@@ -14,6 +14,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/read/input_file.h"
+#include "proto/codec/input_path.h"
 #include "proto/codec/open_regular.h"
 #include "proto/codec/trace_bytes.h"
 
@@ -28,14 +29,14 @@ struct InputView {
 class TraceInput {
  public:
   // Opens the file. An error ends with what to do.
-  Error Open(const std::string& path);
+  Error Open(const codec::InputPath& path);
   // Returns how long the file was when it was opened.
   uint64_t bytes() const { return bytes_; }
   // Shows the file through `view`; any thread, each with a view of its own.
   void Show(InputView* view) const;
 
  private:
-  std::string path_;
+  codec::InputPath path_;
   uint64_t bytes_ = 0;
   dev_t device_ = 0;
   ino_t inode_ = 0;

@@ -51,7 +51,7 @@ Error AddHost(Result<std::unique_ptr<Space>> space, const std::string& name,
 }
 
 // Exports a trace of any other kind. The files of a run come in the order of their names.
-Error AddExported(const std::string& path, std::vector<OpStats>* hosts) {
+Error AddExported(const InputPath& path, std::vector<OpStats>* hosts) {
   std::shared_ptr<const Trace> trace;
   if (Error error = Open(path, {}, &trace)) return error;
   std::map<std::string, std::string> files;
@@ -66,17 +66,17 @@ Error AddExported(const std::string& path, std::vector<OpStats>* hosts) {
   if (error) return error;
   trace.reset();
   for (auto& [file, bytes] : files)
-    if (Error failed = AddHost(xprof::ReadSpace(std::move(bytes), path), path, hosts))
+    if (Error failed = AddHost(xprof::ReadSpace(std::move(bytes), path.path), path.path, hosts))
       return failed;
   return {};
 }
 
-Error AddHosts(const std::string& path, std::vector<OpStats>* hosts) {
+Error AddHosts(const InputPath& path, std::vector<OpStats>* hosts) {
   import::XSpaceRun run = import::FindXSpaceRun(path);
   if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
   if (run.files.empty()) return AddExported(path, hosts);
-  for (const std::string& file : run.files)
-    if (Error error = AddHost(xprof::ReadSpaceFile(file), file, hosts)) return error;
+  for (const InputPath& file : run.files)
+    if (Error error = AddHost(xprof::ReadSpaceFile(file), file.path, hosts)) return error;
   return {};
 }
 

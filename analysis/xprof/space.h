@@ -136,7 +136,7 @@ inline constexpr int64_t kStepsLine = static_cast<int32_t>(0xdeadbeef);
 
 // Reads a file, which may be compressed by gzip. Errors name the file: a damaged one, another
 // format, one that needs more memory than this program may take.
-Result<std::unique_ptr<Space>> ReadSpaceFile(const std::string& path);
+Result<std::unique_ptr<Space>> ReadSpaceFile(const codec::InputPath& path);
 // Reads bytes. `name` is for errors.
 Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& name);
 

@@ -297,20 +297,21 @@ Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& n
   return space;
 }
 
-Result<std::unique_ptr<Space>> ReadSpaceFile(const std::string& path) {
+Result<std::unique_ptr<Space>> ReadSpaceFile(const codec::InputPath& path) {
   bool is_damaged = false;
   Result<std::unique_ptr<import::RandomBytes>> file = import::OpenRandomBytes(path, &is_damaged);
   if (!file.ok()) return file.error();
   if (import::IsRiegeli(**file)) {
-    return Unreadable(path +
+    return Unreadable(path.path +
                       ": the file is in the format Riegeli, which gpuprof does not read; let the "
                       "profiler write .xplane.pb, or convert the file with riegeli");
   }
   if (is_damaged)
-    return Unreadable(path + ": the compressed bytes are cut or damaged; copy the file again");
+    return Unreadable(path.path + ": the compressed bytes are cut or damaged; copy the file again");
   const uint64_t size = (*file)->size();
   if (size > DefaultMemoryLimit() / kShareOfMemory) {
-    return Unreadable(path + ": XProf's pages need the whole file in memory, and it is too long");
+    return Unreadable(path.path +
+                      ": XProf's pages need the whole file in memory, and it is too long");
   }
   std::string bytes(size, '\0');
   size_t at = 0;
@@ -322,7 +323,7 @@ Result<std::unique_ptr<Space>> ReadSpaceFile(const std::string& path) {
   }
   bytes.resize(at);
   file = Error();  // an inflated file is in memory twice until here
-  return ReadSpace(std::move(bytes), path);
+  return ReadSpace(std::move(bytes), path.path);
 }
 
 }  // namespace gpuprof::analysis::xprof

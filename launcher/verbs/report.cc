@@ -47,6 +47,8 @@ class Report : public Verb {
       Say(kNoReportPage);
       return kExitUsage;
     }
+    input_ = bundle_;
+    input_.Hold();
     // Passes take long, so the place is checked first.
     const int linked = links_events_ ? Link() : kExitOk;
     if (linked != kExitOk) return linked;
@@ -60,14 +62,14 @@ class Report : public Verb {
     // Before the recording is opened: a comparison reads both by itself, and needs the memory.
     const int compared = Compare();
     if (compared != kExitOk) return compared;
-    const int opened = OpenInput(bundle_, false, &trace, analysis::TableSet::All(),
+    const int opened = OpenInput(input_, false, &trace, analysis::TableSet::All(),
                                  analysis::SumsAbove("overview", {}));
     if (opened != kExitOk) return opened;
     if (links_events_ && !is_found_) return RefuseToLink();
-    const int found = is_found_ || files_.Find(bundle_) ? kExitOk : files_.Import(*trace);
+    const int found = is_found_ || files_.Find(input_) ? kExitOk : files_.Import(*trace);
     if (found != kExitOk) return found;
     options_.files = files_.files();
-    options_.bundle = files_.folder(bundle_);
+    options_.bundle = files_.place();
     options_.left_out = files_.left_out();
     const auto sink = [](void* context, std::string_view text) {
       return static_cast<OutputFile*>(context)->Write(text);
@@ -91,7 +93,7 @@ class Report : public Verb {
  private:
   int Compare() {
     if (against_.empty()) return kExitOk;
-    return ExitOf(CompareAsJson({against_}, {bundle_}, &options_.comparison, &base_faults_));
+    return ExitOf(CompareAsJson({against_}, {input_}, &options_.comparison, &base_faults_));
   }
 
   // Finds the way from the page to the files of the bundle.
@@ -100,10 +102,10 @@ class Report : public Verb {
       Say("--link-events needs the place of the page; name it with -o");
       return kExitUsage;
     }
-    is_found_ = files_.Find(bundle_);
+    is_found_ = files_.Find(input_);
     if (!is_found_) {
       // OpenInput says what is wrong with an input that is nothing at all.
-      return analysis::FindForeign(bundle_, true).files.empty() ? kExitOk : RefuseToLink();
+      return analysis::FindForeign(input_, true).files.empty() ? kExitOk : RefuseToLink();
     }
     std::error_code error;
     const std::string here = std::filesystem::current_path(error).string();
@@ -149,6 +151,7 @@ class Report : public Verb {
   std::string bundle_, against_, output_ = "report.html", max_size_ = "20MiB";
   bool links_events_ = false, is_found_ = false;
   PageAddress place_;
+  analysis::InputPath input_;
   BundleFacts base_faults_;
   analysis::ReportOptions options_;
   PageFiles files_;

@@ -92,9 +92,10 @@ class Serve : public Verb {
   // Finds the input's files. The trace of another tool becomes a bundle.
   int Find() {
     input_ = {bundle_};
-    if (!files_.Find(bundle_)) {
-      const int imported = Import();
-      if (imported != kExitOk) return imported;
+    if (files_.Find(bundle_)) {
+      input_.path = files_.place();
+    } else if (const int imported = Import(); imported != kExitOk) {
+      return imported;
     }
     analysis::OpenOptions options;
     options.headers_only = true;
@@ -117,6 +118,7 @@ class Serve : public Verb {
     if (import_ == nullptr) return ExitOf(error);
     input_ = import_->bundle;
     files_.Find(input_.path);
+    input_.path = files_.place();
     return kExitOk;
   }
 

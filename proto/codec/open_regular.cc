@@ -21,7 +21,7 @@
 namespace gpuprof::codec {
 namespace {
 
-static_assert(kNotRegular == EINVAL);
+static_assert(kNotRegular == EINVAL && kForeignName == EMLINK);
 
 constexpr uint64_t kConfigFs = 0x62656570;  // linux/magic.h lacks it
 
@@ -71,7 +71,16 @@ int OpenRegular(int folder, const char* path, int flags, struct stat* status) {
 }
 
 std::string OpenErrorText(int error) {
-  return error == kNotRegular ? "not a regular file" : std::strerror(error);
+  switch (error) {
+    case kNotRegular:
+      return "not a regular file";
+    case kForeignName:
+      return "a further name of another user's file; copy the file itself";
+    case ELOOP:
+      return "a link, which is not followed here; copy the file itself";
+    default:
+      return std::strerror(error);
+  }
 }
 
 OwnedFile& OwnedFile::operator=(OwnedFile&& other) noexcept {

@@ -20,7 +20,8 @@ namespace gpuprof::codec {
 // why. kNotRegular: the path leads to something else than a regular file on a disk.
 int OpenRegular(int folder, const char* path, int flags, struct stat* status = nullptr);
 
-inline constexpr int kNotRegular = 22;  // EINVAL, which opening a path does not give
+inline constexpr int kNotRegular = 22;   // EINVAL, which opening a path does not give
+inline constexpr int kForeignName = 31;  // EMLINK, likewise: see input_path.h
 
 // Returns the words for an errno value of OpenRegular.
 std::string OpenErrorText(int error);

@@ -298,6 +298,11 @@ bool ScanByIndex(TraceBytes* data, TraceScan* scan) {
   return true;
 }
 
+bool ScanFileHeader(TraceBytes* data, TraceScan* scan) {
+  *scan = TraceScan();
+  return Scanner(data, scan).FileHeader();
+}
+
 bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan) {
   TraceBytes whole(data, bytes);
   return Scan(&whole, scan);

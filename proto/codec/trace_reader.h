@@ -51,6 +51,8 @@ bool Scan(TraceBytes* data, TraceScan* scan);
 // Then no block is touched, and damage to a block shows when the block is decoded.
 bool ScanByIndex(TraceBytes* data, TraceScan* scan);
 bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan);
+// Reads the header of the file alone, and refuses what Scan refuses.
+bool ScanFileHeader(TraceBytes* data, TraceScan* scan);
 
 // The columns that somebody wants, a bit each: bit 0 is a table's first column.
 using ColumnMask = uint32_t;

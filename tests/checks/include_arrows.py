@@ -39,7 +39,7 @@ CONFINED = [
     (re.compile(r"^simdjson\.h$"), ("analysis/import/",)),
     (re.compile(r"^zlib\.h$"), ("analysis/import/", "launcher/")),
     (re.compile(r"^CLI/"), ("launcher/",)),
-    (re.compile(r"^httplib\.h$"), ("launcher/http_server.cc",)),
+    (re.compile(r"^httplib\.h$"), ("launcher/http_messages.cc",)),
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]
 

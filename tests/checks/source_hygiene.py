@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Small habits, kept by machine: licence lines, header guards, no TODO without an issue, files that stay small, readers
-that open files by one function.
+"""Small habits, kept by machine: licence lines, header guards, no TODO without an issue, files that stay small, one
+function that opens what a user named.
 
 The counts in RATCHET may only fall: lower them when the check says so.
 """
@@ -19,8 +19,23 @@ LONG_FILE = 600
 
 # Readers open files by codec::OpenRegular alone, and map none. These files write, or read what the kernel tells.
 OPENERS = {"proto/codec/" + name for name in ("kept_folder.cc", "open_regular.cc", "process_alive.cc", "trace_writer.cc")}
-OPENERS.add("analysis/base/memory_limit.cc")
-OPENS = re.compile(r"(?<![\w.>])(?:open|openat|fopen|mmap|std::ifstream \w+)\(")
+OPENERS |= {"analysis/base/memory_limit.cc", "analysis/read/input_file.cc"}  # the latter lists a folder that it holds
+OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream \w+)\(")
+
+# What a user named is opened by codec::OpenInput, which follows no link of a folder's owner. These files open by
+# other means, and hand on nothing of a recording: they read what the kernel or gpuprof itself wrote, modules of
+# programs, settings, and they write.
+READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
+INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/module_lines.cc", "analysis/symbols/module_symbols.cc"}
+INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
+INPUT_OPENERS |= {f"launcher/{name}" for name in (
+    "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc",
+    "doctor_checks.cc", "doctor_cuda.cc", "dormant.cc", "elf_file.cc", "folder_processes.cc",
+    "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc", "gpu/sampler_process.cc", "import_cache.cc",
+    "output_file.cc", "program.cc", "read_file.cc", "read_file.h", "settings_file.cc", "trusted_folder.cc", "verbs/run.cc",
+    "witness.cc")}
+# Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
+COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::filesystem::|fs::)(?:copy|copy_file))\(|\brdbuf\(\)")
 
 RATCHET = {"files over 600 lines": 0}
 
@@ -53,6 +68,13 @@ def main():
             for number, line in enumerate(lines, 1):
                 if OPENS.search(line.partition("//")[0]):
                     found.append(f"{relative}:{number}: a reader opens files by codec::OpenRegular")
+        if path.suffix in CPP and relative.startswith(("analysis/", "launcher/")):
+            for number, line in enumerate(lines, 1):
+                code = line.partition("//")[0]
+                if relative not in INPUT_OPENERS and READS.search(code):
+                    found.append(f"{relative}:{number}: what a user named is opened by codec::OpenInput")
+                if COPIES.search(code):
+                    found.append(f"{relative}:{number}: bytes that are handed on come from OpenOwnFile")
         if path.suffix in CPP and len(lines) > LONG_FILE:
             long_files.append(f"{relative} ({len(lines)})")
     allowed = RATCHET["files over 600 lines"]

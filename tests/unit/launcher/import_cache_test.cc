@@ -5,6 +5,7 @@
 
 #include "launcher/import_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,11 +82,31 @@ TEST_F(ImportCacheTest, KeepsATraceForTheNextCommand) {
   ASSERT_NE(made, nullptr);
   EXPECT_EQ(made->bundle.origin.path, path);
   EXPECT_EQ(made->bundle.origin.file_bytes.at("one.json"), fs::file_size(path));
-  EXPECT_TRUE(fs::exists(made->bundle.path + "/bundle.pb"));
+  EXPECT_TRUE(fs::exists(made->bundle.path.path + "/bundle.pb"));
   ASSERT_EQ(second.Open(), "");
   EXPECT_NE(Find(&second, path), nullptr);
   std::ofstream(path, std::ios::app) << "\n";
   EXPECT_EQ(Find(&second, path), nullptr);
+}
+
+// As rsync --inplace -t leaves it.
+TEST_F(ImportCacheTest, AFileThatChangedInPlaceIsReadAgain) {
+  const std::string path = WriteTrace("one.json");
+  ImportCache cache;
+  ASSERT_EQ(cache.Open(), "");
+  Make(&cache, path);
+  ASSERT_NE(Find(&cache, path), nullptr);
+  struct stat before, after;
+  ASSERT_EQ(stat(path.c_str(), &before), 0);
+  do {
+    std::fstream(path, std::ios::in | std::ios::out).seekp(20) << " ";
+    const timespec times[] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    ASSERT_EQ(stat(path.c_str(), &after), 0);
+  } while (after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
+           after.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+  EXPECT_EQ(after.st_size, before.st_size);
+  EXPECT_EQ(Find(&cache, path), nullptr);
 }
 
 TEST_F(ImportCacheTest, TheOldestGoFirst) {
@@ -115,7 +136,7 @@ TEST_F(ImportCacheTest, WhatIsInUseStays) {
   ImportCache cache(EntryBytes() * 3 / 2);
   ASSERT_EQ(cache.Open(), "");
   Make(&cache, two);
-  EXPECT_TRUE(fs::exists(used->bundle.path + "/bundle.pb"));
+  EXPECT_TRUE(fs::exists(used->bundle.path.path + "/bundle.pb"));
 }
 
 TEST_F(ImportCacheTest, WhatHasNoRoomIsUsedOnce) {
@@ -124,7 +145,7 @@ TEST_F(ImportCacheTest, WhatHasNoRoomIsUsedOnce) {
   ASSERT_EQ(cache.Open(), "");
   auto made = Make(&cache, path);
   ASSERT_NE(made, nullptr);
-  EXPECT_TRUE(fs::exists(made->bundle.path + "/bundle.pb"));
+  EXPECT_TRUE(fs::exists(made->bundle.path.path + "/bundle.pb"));
   made = nullptr;
   EXPECT_EQ(EntryCount(), 0U);
 }
@@ -137,7 +158,7 @@ TEST_F(ImportCacheTest, ALinkIsNotFollowed) {
   EXPECT_NE(cache.Open().find("is a link"), std::string::npos);
   auto made = Make(&cache, WriteTrace("one.json"));
   ASSERT_NE(made, nullptr);
-  const std::string place = made->bundle.path;
+  const std::string place = made->bundle.path.path;
   EXPECT_TRUE(fs::exists(place + "/bundle.pb"));
   EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
   made = nullptr;

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See peer_user.h. The kernel looks a single socket up by its addresses (sock_diag(7)).
+
+#include "launcher/peer_user.h"
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+namespace gpuprof::launcher {
+
+PeerUser::PeerUser() : kernel_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)) {}
+
+std::optional<uid_t> PeerUser::Of(int connection) {
+  sockaddr_in ours = {}, theirs = {};
+  socklen_t size = sizeof ours, other_size = sizeof theirs;
+  if (kernel_.fd() < 0 || getsockname(connection, reinterpret_cast<sockaddr*>(&ours), &size) != 0 ||
+      getpeername(connection, reinterpret_cast<sockaddr*>(&theirs), &other_size) != 0)
+    return std::nullopt;
+  struct {
+    nlmsghdr header;
+    inet_diag_req_v2 question;
+  } request = {};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.header.nlmsg_flags = NLM_F_REQUEST;
+  request.question.sdiag_family = AF_INET;
+  request.question.sdiag_protocol = IPPROTO_TCP;
+  request.question.idiag_states = ~0u;
+  // As the other end sees itself.
+  request.question.id.idiag_sport = theirs.sin_port;
+  request.question.id.idiag_dport = ours.sin_port;
+  request.question.id.idiag_src[0] = theirs.sin_addr.s_addr;
+  request.question.id.idiag_dst[0] = ours.sin_addr.s_addr;
+  request.question.id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
+  request.question.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  if (send(kernel_.fd(), &request, sizeof request, MSG_DONTWAIT) != ssize_t{sizeof request})
+    return std::nullopt;
+  struct {
+    nlmsghdr header;
+    inet_diag_msg socket;
+    char more[1024];
+  } answer;
+  const ssize_t got = recv(kernel_.fd(), &answer, sizeof answer, MSG_DONTWAIT);
+  if (got < ssize_t{sizeof answer.header + sizeof answer.socket} ||
+      answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
+    return std::nullopt;
+  return answer.socket.idiag_uid;
+}
+
+}  // namespace gpuprof::launcher
