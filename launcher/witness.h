@@ -35,7 +35,10 @@ class Witness {
     std::atomic<uint32_t> count[kSignals];
   };
 
-  bool IsPending(int number) const;
+  struct Look {
+    bool is_awake = false, has_pending = false;
+  };
+  Look LookAt(int number) const;
 
   Shared* shared_ = nullptr;
   uint32_t seen_[kSignals] = {};
