@@ -13,6 +13,10 @@ option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan and tsan prese
 set(GPUPROF_SANITIZE "" CACHE STRING
     "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
 
+# Ends what hangs. A limit says nothing of speed: with twenty other programs at work everything takes ten times as long.
+set(GPUPROF_TEST_LIMIT_S 7200 CACHE STRING "Seconds after which ctest ends a test")
+set(GPUPROF_LONG_TEST_LIMIT_S 28800 CACHE STRING "The same for tests that take long, and for whole presets")
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
@@ -39,6 +43,10 @@ if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
   set(CMAKE_C_COMPILER_LAUNCHER ${ccache} "${GPUPROF_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache} "${GPUPROF_CCACHE}")
+endif()
+# gcc looks for memory that it can free once it has 128 MiB. It uses less of the processor if it looks later.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>")
 endif()
 # A time stamp in clang's precompiled headers would make each build's header another one to ccache.
 if(GPUPROF_PRECOMPILE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -26,6 +26,7 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr int kLooks = 4;
+constexpr int kMostLooks = 4000;
 constexpr long kPauseNs = 250'000;
 
 }  // namespace
@@ -82,27 +83,34 @@ void Witness::Stop() {
   status_ = -1;
 }
 
-// "ShdPnd:" of its status: a signal that it has not taken yet, on a machine that is busy.
-bool Witness::IsPending(int number) const {
+// Reads its state and "ShdPnd:", the signals that it has not taken yet. Both matter on a busy
+// machine.
+Witness::Look Witness::LookAt(int number) const {
+  Look look;
   char text[4096];
   const ssize_t bytes = status_ >= 0 ? pread(status_, text, sizeof text - 1, 0) : -1;
-  if (bytes <= 0) return false;
+  if (bytes <= 0) return look;
   text[bytes] = 0;
+  const char* state = strstr(text, "State:\t");
+  look.is_awake = state != nullptr && state[7] == 'R';
   const char* line = strstr(text, "ShdPnd:\t");
-  return line != nullptr && (strtoull(line + 8, nullptr, 16) >> (number - 1) & 1) != 0;
+  look.has_pending = line != nullptr && (strtoull(line + 8, nullptr, 16) >> (number - 1) & 1) != 0;
+  return look;
 }
 
 bool Witness::Saw(int number) {
   if (pid_ == 0 || number <= 0 || number >= kSignals) return false;
-  for (int look = 0; look < kLooks; ++look) {
-    const bool pending = IsPending(number);
+  for (int look = 0, all = 0; look < kLooks && all < kMostLooks; ++all) {
+    const Look now = LookAt(number);
     const uint32_t count = shared_->count[number].load();
-    if (count != seen_[number] || pending) {
+    if (count != seen_[number] || now.has_pending) {
       // Of real-time signals each is told to each; of the others several may have become one here.
       const bool merges = number < SIGRTMIN && count != seen_[number];
       seen_[number] = merges ? count : seen_[number] + 1;
       return true;
     }
+    // A witness that is awake may have taken the signal, and not have counted it yet.
+    if (!now.is_awake) ++look;
     const timespec pause = {0, kPauseNs};
     nanosleep(&pause, nullptr);
   }

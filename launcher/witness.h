@@ -39,7 +39,10 @@ class Witness {
   };
 
   [[noreturn]] void Serve(ObstacleInbox* inbox);
-  bool IsPending(int number) const;
+  struct Look {
+    bool is_awake = false, has_pending = false;
+  };
+  Look LookAt(int number) const;
 
   Shared* shared_ = nullptr;
   uint32_t seen_[kSignals] = {};

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "launcher/bundle.h"
 #include "launcher/descriptors.h"
@@ -34,6 +35,19 @@ constexpr int kStopPlace = 3, kReportPlace = 4, kFolderPlace = 5, kLogPlace = 6;
 int Above(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD, kLogPlace + 1); }
 
 uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
+
+// Returns how long a process has waited for a processor; 0 if the kernel does not tell.
+uint64_t WithoutProcessorMs(pid_t pid) {
+  char path[64], text[128];
+  snprintf(path, sizeof path, "/proc/%d/schedstat", static_cast<int>(pid));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  if (bytes <= 0) return 0;
+  text[bytes] = 0;
+  unsigned long long ran = 0, waited = 0;
+  return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? waited / 1'000'000 : 0;
+}
 
 }  // namespace
 
@@ -119,16 +133,22 @@ std::vector<std::string> SamplerProcess::Fork() {
   return {};
 }
 
-// Words that have come, until an empty line or, `to_end`, until the sampler has gone.
+// Words that have come, until an empty line or, `to_end`, until the sampler has gone. Time in which
+// the sampler got no processor does not count: on a busy machine it is late, and does not hang.
 std::vector<std::string> SamplerProcess::ReadReport(int limit_ms, bool to_end) {
   std::vector<std::string> lines;
-  const uint64_t until = NowMs() + static_cast<uint64_t>(limit_ms);
+  const uint64_t begin = NowMs(), without_before = WithoutProcessorMs(pid_);
   bool is_ready = false;
   while (!is_at_end_ && (to_end || !is_ready)) {
-    const uint64_t now = NowMs();
-    if (now >= until) break;
+    const uint64_t without = WithoutProcessorMs(pid_) - without_before;
+    const uint64_t until = begin + static_cast<uint64_t>(limit_ms) + without;
+    const uint64_t left = until - std::min(until, NowMs());
+    // What has come is read even if the time is over: the launcher itself may be late.
     pollfd wait = {report_, POLLIN, 0};
-    if (poll(&wait, 1, static_cast<int>(until - now)) <= 0) continue;
+    if (poll(&wait, 1, static_cast<int>(left)) <= 0) {
+      if (left == 0) break;
+      continue;
+    }
     char buffer[4096];
     const ssize_t got = read(report_, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;

@@ -13,6 +13,8 @@ import subprocess
 
 import pytest
 
+from waiting import LIMIT_S
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("FAKE_GPU_BUILD_DIR", ROOT / "build" / "ci" / "tests" / "fake_gpu"))
 LIBRARIES = BUILD / "lib"
@@ -59,7 +61,7 @@ def counts(lines, *keys):
 def run(tmp_path):
     number = iter(range(1000))
 
-    def start(program, *arguments, script="", tool=None, cupti=None, libraries=LIBRARIES, truth=True, timeout=30, env=None):
+    def start(program, *arguments, script="", tool=None, cupti=None, libraries=LIBRARIES, truth=True, timeout=LIMIT_S, env=None):
         n = next(number)
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith(("FAKE_GPU", "SELFTEST", "CUDA_", "GPUPROF", "LD_"))}

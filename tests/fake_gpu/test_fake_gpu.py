@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from conftest import BUILD, LIBRARIES, counts
+from waiting import LIMIT_S
 
 KERNEL, COPY, SET, RUNTIME, DRIVER = 10, 1, 2, 5, 4
 PROGRAMS = ["vector_add", "graphs", "pools", "threads", "events", "driver_api"]
@@ -428,7 +429,7 @@ def ask(libraries, code, script="", others=None):
     environment = {"LD_LIBRARY_PATH": f"{libraries}:{others or libraries}", "FAKE_GPU_SCRIPT": script, "PATH": os.environ["PATH"]}
     done = subprocess.run([sys.executable, "-c", "import ctypes\nc = ctypes.CDLL('libcupti.so.13')\n"
                            "p = ctypes.byref(ctypes.c_void_p())\n" + code], env=environment, capture_output=True, text=True,
-                          timeout=30, check=False)
+                          timeout=LIMIT_S, check=False)
     return done.stdout.split() or done.stderr
 
 
@@ -515,13 +516,13 @@ print(*r, old.value.decode().replace(" ", "_"))
 # Speed, as counts: nothing is lost when launches come as fast as they can.
 
 def test_a_flood_of_launches_is_complete(run):
-    done = run("generator", 100000, 2, tool=f"kinds={KERNEL},{RUNTIME}", script="kernel_ns 0; launch_ns 0", truth=False, timeout=120)
+    done = run("generator", 100000, 2, tool=f"kinds={KERNEL},{RUNTIME}", script="kernel_ns 0; launch_ns 0", truth=False)
     assert len(done.got("kernel")) == 100000 and done.got("end")[0]["dropped"] == 0
     launches = {x["correlation"] for x in done.got("runtime") if "LaunchKernel" in x["name"]}
     assert launches == {x["correlation"] for x in done.got("kernel")}
 
 
 def test_a_million_launches_are_counted(run):
-    done = run("generator", 1000000, tool=f"kinds={KERNEL},{RUNTIME} count", script="kernel_ns 0; launch_ns 0", truth=False, timeout=120)
+    done = run("generator", 1000000, tool=f"kinds={KERNEL},{RUNTIME} count", script="kernel_ns 0; launch_ns 0", truth=False)
     numbers = {x["kind"]: x["records"] for x in done.got("count")}
     assert numbers[KERNEL] == 1000000 and 1000000 < numbers[RUNTIME] < 1000010

@@ -26,7 +26,7 @@ def recorded(record):
     def run(loop, *options):
         command = [sys.executable, str(HERE / "loops_program.py"), loop]
         bare = _bare(loop)
-        outcome = record(command, *options, env=PYTHON, timeout=180)
+        outcome = record(command, *options, env=PYTHON)
         assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
         return outcome.bundle
 
@@ -35,7 +35,7 @@ def recorded(record):
 
 @functools.cache
 def _bare(loop):
-    done = run_bare([sys.executable, str(HERE / "loops_program.py"), loop], env=PYTHON, timeout=120)
+    done = run_bare([sys.executable, str(HERE / "loops_program.py"), loop], env=PYTHON)
     assert done.status == 0, done.err.decode()
     return done
 
@@ -91,9 +91,9 @@ SAMPLE_NS, FORWARD_NS, BACKWARD_NS = 2_000_000, 6_000_000, 8_000_000
 
 def _steps(record, loop, capture="now"):
     command = [str(TRAINERS), str(HERE / "trainers_program.py"), loop]
-    bare = run_bare(command, env=PYTHON, timeout=180)
+    bare = run_bare(command, env=PYTHON)
     assert bare.out.endswith(f"{TRAINER_STEPS} steps\n".encode()), bare.err.decode()
-    outcome = record(command, f"--capture={capture}", env=PYTHON, timeout=300)
+    outcome = record(command, f"--capture={capture}", env=PYTHON)
     assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
     done = gpuprof("stats", "steps", "--json", outcome.bundle)
     assert done.status == 0, done.err.decode()

@@ -24,8 +24,8 @@ PYTHON = {"PYTHONDONTWRITEBYTECODE": "1"}
 @pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.long)])
 def test_loader_workers_are_followed(record, method):
     command = [sys.executable, str(HERE / "loader_program.py"), method]
-    bare = run_bare(command, env=PYTHON, timeout=120)
-    outcome = record(command, env=PYTHON, timeout=180)
+    bare = run_bare(command, env=PYTHON)
+    outcome = record(command, env=PYTHON)
     assert (outcome.status, outcome.out) == (bare.status, bare.out) == (0, bare.out)
     # Python's tracker of semaphores loses count now and then, bare as well (one run of six that were tried), and says so.
     said = [line for line in outcome.own_err.decode().splitlines() if "resource_tracker.py:" not in line and "warnings.warn('resource_tracker: " not in line]
@@ -53,9 +53,9 @@ def test_loader_workers_are_followed(record, method):
 @short_and_long("options", ((),), (("--trace=heap=exact,locks,threads,ops,tensors",),))
 def test_example_learns_the_same_bit_for_bit(record, tmp_path, options):
     command = [*TRAIN, "--epochs", "1", "--steps", "6", "--data", str(tmp_path / "images")]
-    bare = run_bare(command, env=PYTHON, timeout=300)
+    bare = run_bare(command, env=PYTHON)
     assert bare.status == 0 and bare.out, bare.err.decode()
-    recorded = record(command, *options, env=PYTHON, timeout=300)
+    recorded = record(command, *options, env=PYTHON)
     assert (recorded.status, recorded.out) == (0, bare.out)
     assert len(recorded.traces()) >= 3, "the training and its two workers"
 
@@ -63,7 +63,7 @@ def test_example_learns_the_same_bit_for_bit(record, tmp_path, options):
 @pytest.fixture(scope="module")
 def profiled():
     """How often torch.profiler sees each op in one section."""
-    done = run_bare([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON, timeout=120)
+    done = run_bare([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON)
     assert done.status == 0, done.err.decode()
     counts = json.loads(done.out)
     return {name: count for name, count in counts.items() if not name.startswith("[")}
@@ -100,14 +100,14 @@ def test_op_counts_equal_those_of_torch_profiler(session, profiled):
 
 @functools.cache
 def _bare_steps_program(*arguments):
-    return run_bare([sys.executable, str(HERE / "steps_program.py"), *arguments], env=PYTHON, timeout=120)
+    return run_bare([sys.executable, str(HERE / "steps_program.py"), *arguments], env=PYTHON)
 
 
 def _steps_program(record, capture, *arguments):
     command = [sys.executable, str(HERE / "steps_program.py"), *arguments]
     # No other word changes what is printed.
     bare = _bare_steps_program(*(word for word in arguments if word.isdigit()))
-    outcome = record(command, f"--capture={capture}", env=PYTHON, timeout=180)
+    outcome = record(command, f"--capture={capture}", env=PYTHON)
     assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
     return outcome
 
@@ -136,7 +136,7 @@ def test_a_capture_of_some_steps_has_those_and_no_other(record, capture):
 def test_a_capture_at_ranges_of_record_function_has_those(record, options):
     """The capture begins within the first range, which PyTorch does not report any more."""
     command = [sys.executable, str(HERE / "steps_program.py"), "30"]
-    outcome = record(command, "--capture=steps:10-15@forward", *options, env=PYTHON, timeout=180)
+    outcome = record(command, "--capture=steps:10-15@forward", *options, env=PYTHON)
     assert outcome.status == 0, outcome.err.decode()
     (trace,) = outcome.traces()
     assert _names(trace)["aten::linear"] == 6 and _names(trace)["Optimizer.step#SGD.step"] == 5
@@ -281,7 +281,7 @@ def test_cpu_tensors_of_captures_that_begin_late(session):
 
 def test_torch_profiler_still_works_inside(record, profiled):
     """A second observer in the process is a normal state."""
-    outcome = record([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON, timeout=120)
+    outcome = record([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON)
     assert outcome.status == 0
     counts = json.loads(outcome.out)
     assert {name: count for name, count in counts.items() if not name.startswith("[")} == profiled
@@ -289,7 +289,7 @@ def test_torch_profiler_still_works_inside(record, profiled):
 
 def test_reports_of_other_libraries_reach_the_frameworks_profiler(record):
     """Also while nothing has been recorded yet: libc10_cuda reports from outside of the library that has the function."""
-    outcome = record([sys.executable, str(HERE / "report_program.py")], "--capture=off", env=PYTHON, timeout=120)
+    outcome = record([sys.executable, str(HERE / "report_program.py")], "--capture=off", env=PYTHON)
     assert (outcome.status, outcome.out) == (0, b"1 1\n"), outcome.err.decode()
 
 

@@ -33,7 +33,7 @@ RECORDINGS = {
     "threads": (["threads"], {}),
     "memory": (["memory", "device 3 1000000", "managed 2 300000", "pinned 2 50000", "async 4 70000", "pool 3 40000", "free 6", "trim"], {}),
 }
-LIMIT_S = 120
+LIMIT_S = 900
 
 
 def gpu():

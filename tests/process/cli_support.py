@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from waiting import LIMIT_S
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
 
@@ -36,7 +38,7 @@ def clean_env(**extra):
 
 def gpuprof(*args, cwd, env=None, **kwargs):
     """Runs gpuprof to its end; stdout and stderr are texts."""
-    kwargs.setdefault("timeout", 60)
+    kwargs.setdefault("timeout", LIMIT_S)
     return subprocess.run([GPUPROF, *map(str, args)], cwd=cwd, env=env or clean_env(), text=True,
                           capture_output=True, **kwargs)
 

@@ -28,7 +28,7 @@ NEEDS = {"steps": "steps", "device_work": "work of a GPU", "calls": "CUDA calls"
 
 
 def run(*arguments, status=0, cwd=None):
-    done = gpuprof(*arguments, timeout=120, cwd=cwd)
+    done = gpuprof(*arguments, cwd=cwd)
     assert done.status == status, (done.status, done.out.decode(), done.err.decode())
     return done
 

@@ -11,16 +11,17 @@ import sys
 import pytest
 
 from conftest import ROOT, gpuprof
+from waiting import AWAIT_RECORDER
 
 STREAMS = ROOT / "tests/golden/kineto/h200_streams.json.gz"
 COMPILED = ROOT / "tests/golden/kineto/h200_compiled.json.gz"
 IMAGES = ROOT / "tests/golden/traces/h200/pytorch/images"
-PROGRAM = (sys.executable, "-c", "import time; time.sleep(0.3)")
+PROGRAM = (sys.executable, "-c", AWAIT_RECORDER)
 GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
 
 
 def run(*arguments, status=0):
-    done = gpuprof(*arguments, timeout=120)
+    done = gpuprof(*arguments)
     assert done.status == status, (done.status, done.out.decode(), done.err.decode())
     return done.out.decode()
 

@@ -27,13 +27,13 @@ def _folder(tmp_path):
 
 
 def run(folder, verb, *words, status=0, **more):
-    done = gpuprof(verb, *words, "--baseline-dir", folder, timeout=120, **more)
+    done = gpuprof(verb, *words, "--baseline-dir", folder, **more)
     assert done.status == status, (done.status, done.out.decode(), done.err.decode())
     return done.out.decode()
 
 
 def said(folder, *words, status, **more):
-    done = gpuprof(*words, "--baseline-dir", folder, timeout=120, **more)
+    done = gpuprof(*words, "--baseline-dir", folder, **more)
     assert (done.status, done.out) == (status, b""), (done.status, done.out, done.err)
     return done.err.decode()
 

@@ -21,7 +21,7 @@ LATE = ("input", "output", "compile", "sync", "profiler", "host")
 
 
 def stats(name, trace):
-    done = gpuprof("stats", name, "--json", trace, timeout=120)
+    done = gpuprof("stats", name, "--json", trace)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 

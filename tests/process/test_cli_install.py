@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from cli_support import build_dir, clean_env
+from waiting import LIMIT_S
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def installed(tmp_path_factory):
 
 
 def run(prefix, *args, cwd):
-    return subprocess.run([str(prefix / "bin" / "gpuprof"), *args], cwd=cwd, env=clean_env(), text=True, capture_output=True, timeout=60)
+    return subprocess.run([str(prefix / "bin" / "gpuprof"), *args], cwd=cwd, env=clean_env(), text=True, capture_output=True, timeout=LIMIT_S)
 
 
 def preload(prefix, cwd):

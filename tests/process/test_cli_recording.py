@@ -11,11 +11,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from cli_support import GPUPROF, PYTHON, clean_env, compile_c, gpuprof
+from waiting import LIMIT_S, wait_until
 
 WORK = "import threading\nblocks = [bytearray(200000) for _ in range(200)]\nt = threading.Thread(target=lambda: None)\nt.start()\nt.join()\n"
 
@@ -56,11 +56,11 @@ def test_paths_and_patterns_that_are_not_utf8(tmp_path):
     here = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(here)
     made = subprocess.run([GPUPROF, "run", "-o", b"b\xe9", "--exclude", b"x\xe9*", "--", PYTHON, "-c", WORK], cwd=here, env=clean_env(),
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=LIMIT_S)
     assert made.returncode == 0 and b"libprotobuf" not in made.stderr, made.stderr
     assert b"next: gpuprof stats overview $'b\\351'\n" in made.stderr, "what is to be typed next names another bundle"
     for words in (["info"], ["info", "--json"], ["stats", "overview"], ["stats", "overview", "--json"], ["verify"], ["recover"]):
-        read = subprocess.run([GPUPROF, *words, b"b\xe9"], cwd=here, env=clean_env(), capture_output=True, timeout=60)
+        read = subprocess.run([GPUPROF, *words, b"b\xe9"], cwd=here, env=clean_env(), capture_output=True, timeout=LIMIT_S)
         assert (read.returncode, read.stderr) == (0, b""), words
         if "--json" in words:
             json.loads(read.stdout.decode())
@@ -125,7 +125,7 @@ def test_dump_stops_when_its_reader_does(bundle):
 class Sleeper:
     """A program under gpuprof that allocates until it is told to end."""
 
-    SCRIPT = "import sys, time\nprint('ready', flush=True)\nfor _ in range(3000):\n    b = bytearray(600000)\n    time.sleep(0.01)\n"
+    SCRIPT = "import sys, time\nprint('ready', flush=True)\nwhile True:\n    b = bytearray(600000)\n    time.sleep(0.01)\n"
 
     def __init__(self, tmp_path, *options):
         self.process = subprocess.Popen([GPUPROF, "run", "-o", "b", *options, "--", PYTHON, "-c", self.SCRIPT], cwd=tmp_path,
@@ -137,10 +137,24 @@ class Sleeper:
     def __enter__(self):
         return self
 
+    def record_some(self, folder):
+        """Waits until events are in the trace."""
+        def events():
+            done = gpuprof("ctl", "status", "--json", self.pid, cwd=folder)
+            return done.returncode == 0 and json.loads(done.stdout)["processes"][0]["events"]
+
+        wait_until(events, "events")
+
+    def is_gone(self):
+        try:
+            return open(f"/proc/{self.pid}/stat").read().rpartition(") ")[2][0] in "ZX"
+        except FileNotFoundError:
+            return True
+
     def __exit__(self, *_):
-        if self.process.poll() is None:
+        if not self.is_gone():
             os.kill(self.pid, signal.SIGKILL)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=LIMIT_S)
 
 
 def test_ctl_and_ps(tmp_path):
@@ -160,7 +174,7 @@ def test_ctl_and_ps(tmp_path):
         listed = [p for p in json.loads(gpuprof("ps", "--json", cwd=tmp_path).stdout)["processes"] if p["pid"] == sleeper.pid]
         assert len(listed) == 1 and listed[0]["captures"] == 1
         assert re.search(rf"^ *{sleeper.pid}  capturing ", gpuprof("ps", cwd=tmp_path).stdout, re.M)
-        time.sleep(0.3)
+        sleeper.record_some(tmp_path)
         assert gpuprof("ctl", "stop", sleeper.pid, cwd=tmp_path).returncode == 0
         stopped = status()
         assert stopped["state"] == "dormant" and stopped["events"] > 0
@@ -179,9 +193,9 @@ def test_ctl_and_ps(tmp_path):
 
 def test_sigkill_of_the_command_leaves_a_finished_trace(tmp_path):
     with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
-        time.sleep(0.3)
+        sleeper.record_some(tmp_path)
         os.kill(sleeper.pid, signal.SIGKILL)
-        _, stderr = sleeper.process.communicate(timeout=60)
+        _, stderr = sleeper.process.communicate(timeout=LIMIT_S)
         assert sleeper.process.returncode == -signal.SIGKILL
     assert "was killed by SIGKILL" in stderr
     assert not list((tmp_path / "b").glob("*.ring"))
@@ -196,16 +210,14 @@ def test_sigkill_of_the_command_leaves_a_finished_trace(tmp_path):
 
 def test_recover_finishes_what_the_launcher_could_not(tmp_path):
     with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
-        time.sleep(0.3)
+        sleeper.record_some(tmp_path)
         os.kill(sleeper.process.pid, signal.SIGKILL)
-        sleeper.process.wait(timeout=60)
+        sleeper.process.wait(timeout=LIMIT_S)
         alive = gpuprof("recover", "b", cwd=tmp_path)
         assert alive.returncode == 0
         assert f"process {sleeper.pid} is still running" in alive.stderr
         os.kill(sleeper.pid, signal.SIGKILL)
-        end = time.monotonic() + 20
-        while os.path.exists(f"/proc/{sleeper.pid}") and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(lambda: not os.path.exists(f"/proc/{sleeper.pid}"), "the end of the process")
     assert list((tmp_path / "b").glob("*.ring"))
     result = gpuprof("recover", "b", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (0, "finished 1 trace\n"), result.stderr
@@ -225,13 +237,11 @@ def test_recover_tells_what_it_cannot_mend(tmp_path, bundle):
 
 def test_a_cut_ring_file_is_told(tmp_path):
     with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
-        time.sleep(0.3)
+        sleeper.record_some(tmp_path)
         os.kill(sleeper.process.pid, signal.SIGKILL)
-        sleeper.process.wait(timeout=60)
+        sleeper.process.wait(timeout=LIMIT_S)
         os.kill(sleeper.pid, signal.SIGKILL)
-        end = time.monotonic() + 20
-        while os.path.exists(f"/proc/{sleeper.pid}/exe") and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(lambda: not os.path.exists(f"/proc/{sleeper.pid}"), "the end of the process")
     (ring,) = (tmp_path / "b").glob("*.ring")
     os.truncate(ring, ring.stat().st_size - 4096)
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 3
@@ -246,19 +256,20 @@ def test_a_cut_ring_file_is_told(tmp_path):
 
 
 def test_survivors_are_told(tmp_path):
-    script = WORK + f"import subprocess\nsubprocess.Popen([{PYTHON!r}, '-c', {WORK!r} + 'import time; time.sleep(4)'], start_new_session=True)\n" \
-        "import time; time.sleep(1)\n"
-    result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path, timeout=60)
+    await_file = "import glob, time\ndef wait(name):\n    while not glob.glob(name): time.sleep(0.01)\n"
+    child = f"{await_file}\n{WORK}\nwait('go')\n"
+    script = f"{await_file}\n{WORK}\nimport subprocess\nchild = subprocess.Popen([{PYTHON!r}, '-c', {child!r}], start_new_session=True, stdout=-3, stderr=-3)\n" \
+        "wait(f'b/p{child.pid}-*.ring')\n"
+    result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path)
     told = re.search(r"still running: 1 process \((\d+)\); its trace will be complete when it ends", result.stderr)
     assert told and "'gpuprof ps'" in result.stderr and f"gpuprof ctl stop {told.group(1)}" in result.stderr, result.stderr
     pid = int(told.group(1))
-    end = time.monotonic() + 20
-    while list((tmp_path / "b").glob(f"p{pid}-*.ring")) and time.monotonic() < end:
-        time.sleep(0.05)
+    (tmp_path / "go").touch()
+    wait_until(lambda: not list((tmp_path / "b").glob(f"p{pid}-*.ring")), "the end of the survivor's trace")
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
 
 
-DAEMON = "#include <unistd.h>\nint main(void) { if (daemon(1, 0)) return 1; sleep(60); return 0; }\n"
+DAEMON = "#include <unistd.h>\nint main(void) { if (daemon(1, 0)) return 1; sleep(1000); return 0; }\n"
 
 
 @pytest.mark.parametrize("option", ["--capture=now", "--capture=off"])
@@ -292,11 +303,16 @@ def test_switches_from_outside_are_told(tmp_path):
     run = subprocess.Popen([str(GPUPROF), "run", "-o", "b", "--", PYTHON, "-c", WORK + "print('ready', flush=True)\ninput()"],
                            cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_env())
     assert run.stdout.readline() == "ready\n"
-    children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
-    time.sleep(0.2)
-    os.kill(int(children[0]), signal.SIGUSR1)
-    time.sleep(0.5)
-    _, words = run.communicate("\n", timeout=60)
+    pid = int(pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()[0])
+
+    def state():
+        done = gpuprof("ctl", "status", "--json", pid, cwd=tmp_path)
+        return done.returncode == 0 and json.loads(done.stdout)["processes"][0]["state"]
+
+    wait_until(lambda: state() == "capturing", "the capture")
+    os.kill(pid, signal.SIGUSR1)
+    wait_until(lambda: state() == "dormant", "the end of the capture")
+    _, words = run.communicate("\n", timeout=LIMIT_S)
     assert re.search(r"switched: recording was started or stopped 1 time by SIGUSR1; .*--signal=none", words), words
 
 

@@ -8,11 +8,11 @@ import pty
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
 from cli_support import GPUPROF, PYTHON, clean_env, compile_c, gpuprof
+from waiting import LIMIT_S, wait_until, wait_until_at_rest
 
 
 def leftovers(path):
@@ -93,7 +93,7 @@ def test_a_full_disk_is_told_before_the_program_starts(tmp_path):
     if subprocess.run([*unshared, "true"], cwd=tmp_path, capture_output=True).returncode != 0:
         pytest.skip("cannot make a private mount here")
     result = subprocess.run([*unshared, GPUPROF, "run", "--", "echo", "started"], cwd=tmp_path, text=True,
-                            capture_output=True, env=clean_env(), timeout=60)
+                            capture_output=True, env=clean_env(), timeout=LIMIT_S)
     assert (result.returncode, result.stdout) == (125, "")
     assert "No space left" in result.stderr and "free some space" in result.stderr
 
@@ -109,7 +109,7 @@ def test_without_proc_the_cause_is_named(tmp_path):
     if subprocess.run([*unshared, "true"], capture_output=True).returncode != 0:
         pytest.skip("this machine does not let /proc be unmounted")
     result = subprocess.run([*unshared, GPUPROF, "run", "--", "echo", "started"], cwd=tmp_path, text=True, capture_output=True,
-                            env=clean_env(), timeout=60)
+                            env=clean_env(), timeout=LIMIT_S)
     assert (result.returncode, result.stdout) == (125, "")
     assert "/proc/self/exe cannot be read; mount /proc" in result.stderr
 
@@ -230,7 +230,7 @@ def test_the_process_state_is_what_it_would_be(tmp_path):
 
     def seen(prefix):
         result = subprocess.run([*prefix, "sh", "-c", script], cwd=tmp_path, env=clean_env(), text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, preexec_fn=prepare, timeout=60)
+                                stderr=subprocess.PIPE, preexec_fn=prepare, timeout=LIMIT_S)
         return result.stdout
 
     assert seen([GPUPROF, "run", "--"]) == seen([])
@@ -240,34 +240,33 @@ def test_closed_streams_stay_closed(tmp_path):
     for stream in (">&-", "<&-", "2>&-"):
         script = "ls -l /proc/self/fd | wc -l"
         with_it = subprocess.run(["sh", "-c", f"exec '{GPUPROF}' run -o b{ord(stream[0])} -- sh -c '{script} >out' {stream}"],
-                                 cwd=tmp_path, env=clean_env(), timeout=60)
+                                 cwd=tmp_path, env=clean_env(), timeout=LIMIT_S)
         assert with_it.returncode == 0
         first = (tmp_path / "out").read_text()
-        subprocess.run(["sh", "-c", f"exec sh -c '{script} >out' {stream}"], cwd=tmp_path, env=clean_env(), timeout=60)
+        subprocess.run(["sh", "-c", f"exec sh -c '{script} >out' {stream}"], cwd=tmp_path, env=clean_env(), timeout=LIMIT_S)
         assert (tmp_path / "out").read_text() == first
 
 
-def wait_for(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
+# Notes each signal, and ends by SIGPWR, which comes last: what gpuprof had passed on twice would stand before it.
+TRAPPER = "trap 'echo {0} >>log' {0}; trap 'echo PWR >>log; exit 5' PWR; echo ready >>log; while :; do sleep 0.1; done"
 
 
-TRAPPER = "trap 'echo {0} >>log' {0}; echo ready >>log; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done; exit 5"
+def note_of(folder, count):
+    """Waits until the program has noted so many words, and returns them all."""
+    log = folder / "log"
+    return wait_until(lambda: log.exists() and (words := log.read_text().split())[count - 1:] and words, f"{count} words of the program")
 
 
 @pytest.mark.parametrize("name", ["TERM", "HUP", "USR1", "USR2", "INT", "QUIT", "CONT"])
 def test_signals_sent_to_gpuprof_reach_the_command_once(tmp_path, name):
     process = subprocess.Popen([GPUPROF, "run", "--signal=none", "--", "sh", "-c", TRAPPER.format(name)], cwd=tmp_path,
                                env=clean_env(), stderr=subprocess.DEVNULL)
-    log = tmp_path / "log"
-    assert wait_for(lambda: log.exists() and "ready" in log.read_text())
+    note_of(tmp_path, 1)
     process.send_signal(signal.Signals[f"SIG{name}"])
-    assert process.wait(timeout=60) == 5
-    assert log.read_text().split() == ["ready", name]
+    note_of(tmp_path, 2)
+    process.send_signal(signal.SIGPWR)
+    assert process.wait(timeout=LIMIT_S) == 5
+    assert note_of(tmp_path, 3) == ["ready", name, "PWR"]
 
 
 KEPT = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCHLD, signal.SIGURG}
@@ -293,18 +292,18 @@ def test_whatever_would_end_gpuprof_alone_reaches_the_command_once(tmp_path):
     for number in order:
         process.send_signal(number)
         assert process.stdout.readline() == f"{number}\n"
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=LIMIT_S) == 0
     assert process.stdout.read() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGPIPE, signal.SIGVTALRM, signal.SIGXCPU, signal.SIGIO,
                                     signal.SIGSYS, signal.SIGRTMIN, signal.SIGRTMAX])
 def test_a_signal_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path, number):
-    process = subprocess.Popen([GPUPROF, "run", "--", "sh", "-c", "ulimit -c 0; echo $$; exec sleep 20"], cwd=tmp_path,
+    process = subprocess.Popen([GPUPROF, "run", "--", "sh", "-c", "ulimit -c 0; echo $$; exec sleep 1000"], cwd=tmp_path,
                                env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     pid = int(process.stdout.readline())
     process.send_signal(number)
-    assert process.wait(timeout=60) == -number
+    assert process.wait(timeout=LIMIT_S) == -number
     assert not os.path.exists(f"/proc/{pid}")
 
 
@@ -314,9 +313,10 @@ def test_control_c_of_a_terminal_is_the_commands_to_answer(tmp_path):
         os.chdir(tmp_path)
         script = TRAPPER.format("INT")
         os.execve(GPUPROF, [GPUPROF, "run", "--", "sh", "-c", script], clean_env())
-    log = tmp_path / "log"
-    assert wait_for(lambda: log.exists() and "ready" in log.read_text())
+    note_of(tmp_path, 1)
     os.write(terminal, b"\x03")
+    note_of(tmp_path, 2)
+    os.kill(pid, signal.SIGPWR)
     output = b""
     while True:
         try:
@@ -329,15 +329,15 @@ def test_control_c_of_a_terminal_is_the_commands_to_answer(tmp_path):
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 5, output
-    assert log.read_text().split() == ["ready", "INT"]
+    assert note_of(tmp_path, 3) == ["ready", "INT", "PWR"]
 
 
 def test_control_c_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
-        os.execve(GPUPROF, [GPUPROF, "run", "--", "sh", "-c", "echo ready >log; exec sleep 20"], clean_env())
-    assert wait_for(lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text())
+        os.execve(GPUPROF, [GPUPROF, "run", "--", "sh", "-c", "echo ready >log; exec sleep 1000"], clean_env())
+    note_of(tmp_path, 1)
     os.write(terminal, b"\x03")
     try:
         while os.read(terminal, 4096):
@@ -349,40 +349,39 @@ def test_control_c_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path):
     assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
 
 
+# Says each signal, so that the next one is sent when nothing of this one is under way. SIGPWR ends it.
 COUNTER = """
-import signal, time
-count = 0
-def handle(number, frame):
-    global count
-    count += 1
-signal.signal(signal.{0}, handle)
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.{0}, signal.SIGPWR])
 print("ready", flush=True)
-until = time.monotonic() + {1}
-while time.monotonic() < until:
-    time.sleep(0.05)
-print(count)
+while (got := signal.sigwaitinfo([signal.{0}, signal.SIGPWR]).si_signo) != signal.SIGPWR:
+    print("got", flush=True)
+print("end", flush=True)
 """
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGXCPU", "SIGRTMIN"])
 def test_signals_sent_to_the_group_reach_the_command_once(tmp_path, name):
-    process = subprocess.Popen([GPUPROF, "run", "--quiet", "--", PYTHON, "-c", COUNTER.format(name, 1.5)], cwd=tmp_path,
+    process = subprocess.Popen([GPUPROF, "run", "--quiet", "--", PYTHON, "-c", COUNTER.format(name)], cwd=tmp_path,
                                env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
     assert process.stdout.readline() == "ready\n"
     for number in range(3):  # a witness that counts wrongly would swallow or double the later ones
         os.killpg(process.pid, signal.Signals[name])
-        time.sleep(0.2)
+        assert process.stdout.readline() == "got\n"
+        wait_until_at_rest(process.pid, signal.Signals[name])
     process.send_signal(signal.Signals[name])
-    assert process.stdout.readline() == "4\n"
-    assert process.wait(timeout=60) == 0
+    assert process.stdout.readline() == "got\n"
+    process.send_signal(signal.SIGPWR)
+    assert process.stdout.read() == "end\n"
+    assert process.wait(timeout=LIMIT_S) == 0
 
 
 def test_an_alarm_set_before_reaches_the_command(tmp_path):
     def prepare():
         signal.setitimer(signal.ITIMER_REAL, 1.0)
 
-    process = subprocess.run([GPUPROF, "run", "--", "sleep", "20"], cwd=tmp_path, env=clean_env(), capture_output=True,
-                             preexec_fn=prepare, timeout=60)
+    process = subprocess.run([GPUPROF, "run", "--", "sleep", "1000"], cwd=tmp_path, env=clean_env(), capture_output=True,
+                             preexec_fn=prepare, timeout=LIMIT_S)
     assert process.returncode == -signal.SIGALRM
 
 
@@ -390,7 +389,7 @@ def test_a_parent_death_signal_is_kept(tmp_path):
     script = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(n)); print(n.value)"
     libc = ctypes.CDLL(None)
     result = subprocess.run([GPUPROF, "run", "--capture=off", "--", PYTHON, "-c", script], cwd=tmp_path, env=clean_env(), text=True,
-                            capture_output=True, preexec_fn=lambda: libc.prctl(1, signal.SIGUSR2), timeout=60)
+                            capture_output=True, preexec_fn=lambda: libc.prctl(1, signal.SIGUSR2), timeout=LIMIT_S)
     assert result.stdout == f"{int(signal.SIGUSR2)}\n"
 
 
@@ -399,7 +398,7 @@ def test_a_closed_stderr_pipe_does_not_change_the_status(tmp_path):
     process = subprocess.Popen([GPUPROF, "run", "--", "sh", "-c", "sleep 0.3; exit 6"], cwd=tmp_path, env=clean_env(), stderr=writer)
     os.close(writer)
     os.close(reader)
-    assert process.wait(timeout=60) == 6
+    assert process.wait(timeout=LIMIT_S) == 6
 
 
 HELLO = '#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(void) { char* volatile p = malloc(10); p[0] = 0; printf("hello %d\\n", (int)geteuid()); free(p); return 4; }\n'
@@ -435,7 +434,7 @@ def test_too_little_memory_for_gpuprof_does_not_take_the_program_down(tmp_path):
     words = []
     for kilobytes in range(8000, 80000, 300):
         result = subprocess.run(["sh", "-c", f"ulimit -v {kilobytes}; exec \"$@\"", "sh", GPUPROF, "run", "--", program],
-                                cwd=tmp_path, text=True, capture_output=True, env=clean_env(), timeout=60)
+                                cwd=tmp_path, text=True, capture_output=True, env=clean_env(), timeout=LIMIT_S)
         if "gpuprof: " not in result.stderr or "shared libraries" in result.stderr:
             continue  # the loader, or a library that begins before gpuprof does
         words.append(result.stderr)

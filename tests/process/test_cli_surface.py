@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
+from waiting import LIMIT_S
 
 VERBS = ["run", "ctl", "ps", "stats", "advise", "diff", "report", "serve", "baseline", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
 PASSES = ["overview", "advise", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "idle", "critical_path", "overlap", "graphs", "overhead", "locks", "files", "stacks", "threads", "health"]
@@ -257,4 +258,4 @@ def test_ctl_of_gpuprof_itself_says_so(tmp_path):
         assert result.returncode != 0 and "is gpuprof itself" in result.stderr
     finally:
         command.terminate()
-        command.wait(timeout=20)
+        command.wait(timeout=LIMIT_S)

@@ -18,6 +18,7 @@ import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, needs, needs_root, program, run_bare, verify
 from trace_file import NO_RING, RING_FULL, read_bundle
+from waiting import LIMIT_S, stay
 
 WHENS = ["early", "late", "middle"]
 BEFORE, AFTER = 70001, 70002
@@ -100,7 +101,7 @@ def test_limits_for_the_whole_run(tmp_path, limit):
     bare = subprocess.run(["prlimit", limit, *command], capture_output=True, env=clean_environment())
     bundle = tmp_path / "bundle"
     done = subprocess.run(["prlimit", limit, str(GPUPROF), "run", "-o", str(bundle), HEAP_EXACT, "--", *command], capture_output=True,
-                          env=clean_environment(), timeout=60)
+                          env=clean_environment(), timeout=LIMIT_S)
     assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout), done.stderr.decode()
     verify(bundle)
 
@@ -121,7 +122,7 @@ def test_started_as_nobody(open_place):
         (open_place / room).mkdir()
         shutil.copy(GPUPROF.parent.parent / room / name, open_place / room / name)
     shutil.copy(program("confined"), open_place / "confined")
-    user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": open_place, "capture_output": True, "timeout": 60,
+    user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": open_place, "capture_output": True, "timeout": LIMIT_S,
             "env": {"PATH": os.environ["PATH"]}}
     done = subprocess.run([str(open_place / "launcher" / "gpuprof"), "run", "-o", "bundle", HEAP_EXACT, "--", "./confined", "none", "middle"],
                           **user)
@@ -160,9 +161,9 @@ def test_killed_in_a_pid_namespace(tmp_path):
     outer = next(p for p in children(launcher.pid) if children(p))
     victim, = children(outer)
     # Of a younger one it could not be told where that other process may not be looked into.
-    time.sleep(2.2)
+    stay(2.2)
     os.kill(victim, signal.SIGKILL)
-    _, err = launcher.communicate(timeout=60)
+    _, err = launcher.communicate(timeout=LIMIT_S)
     assert b"still running" not in err, err.decode()
     assert list(bundle.glob("*.ring")) == []
     verify(bundle)
@@ -184,7 +185,7 @@ def test_read_only_tmp(open_place):
         shutil.copy(GPUPROF.parent.parent / room / name, objects / room / name)
     done = subprocess.run(["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", str(objects / "launcher" / "gpuprof"), "run", "-o",
                            str(open_place / "bundle"), HEAP_EXACT, "--", str(open_place / "confined"), "none", "middle"],
-                          capture_output=True, env=clean_environment({"XDG_RUNTIME_DIR": "/nowhere"}), timeout=60)
+                          capture_output=True, env=clean_environment({"XDG_RUNTIME_DIR": "/nowhere"}), timeout=LIMIT_S)
     assert (done.returncode, done.stdout) == (7, b"confined 0, 4 threads\n"), done.stderr.decode()
     verify(open_place / "bundle")
     trace, = read_bundle(open_place / "bundle")
@@ -263,7 +264,7 @@ def test_limit_on_the_size_of_files(tmp_path, limit, options):
     """A write of ours beyond `ulimit -f` fails; the signal that would kill for it is not the program's."""
     bundle = tmp_path / "bundle"
     done = subprocess.run([str(GPUPROF), "run", "-o", str(bundle), *options, "--", "prlimit", f"--fsize={limit}", str(program("heap_counter")),
-                           "300000", "exit"], capture_output=True, env=clean_environment(), timeout=60)
+                           "300000", "exit"], capture_output=True, env=clean_environment(), timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == b"made 300000\n"
     if list(bundle.glob("p*.gpt")):
@@ -324,7 +325,7 @@ sys.exit(3)
 @pytest.mark.parametrize("trace", ["--trace=heap=exact", "--trace=heap=exact,locks,threads"])
 def test_no_memory_is_left_at_exit(record, trace):
     """The thread that exits is not kept, and recovery does what it could not."""
-    outcome = record([sys.executable, "-c", NO_MEMORY_AT_EXIT], trace, timeout=30)
+    outcome = record([sys.executable, "-c", NO_MEMORY_AT_EXIT], trace)
     assert outcome.status == 3
     assert "in time" not in outcome.words, "nobody waits for a thread that sleeps for ever"
     verify(outcome.bundle)

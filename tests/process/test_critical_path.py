@@ -17,7 +17,7 @@ COLLECTIVE = re.compile(r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_
 
 
 def stats(name, trace):
-    done = gpuprof("stats", name, "--json", trace, timeout=120)
+    done = gpuprof("stats", name, "--json", trace)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 

@@ -8,13 +8,13 @@ import collections
 import json
 import resource
 import subprocess
-import time
 
 import pytest
 
 from conftest import GPUPROF, gpuprof, short_and_long, verify
 from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, Truth, environment_of, needs_doubles, with_switch
 from trace_file import WRITE_ERROR, read_bundle
+from waiting import LIMIT_S, stay
 
 pytestmark = needs_doubles
 
@@ -34,10 +34,10 @@ def test_exit_amid_the_end_of_a_capture(session, tmp_path, options):
     assert program.line() == "launched"
     program.wait_for(lambda: program.ctl("status").status == 0)
     with subprocess.Popen([str(GPUPROF), "ctl", "stop", str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as stop:
-        time.sleep(0.1)
+        stay(0.1)
         program.tell("\n")
         outcome = program.finish()
-        stop.wait(timeout=20)
+        stop.wait(timeout=LIMIT_S)
     assert outcome.status == 0, outcome.err.decode()
     found = Truth(truth)
     assert found.of("exit") and found.of("after_exit") == [] and found.of("violation") == []
@@ -247,7 +247,7 @@ def test_a_snapshot_has_the_newest(session, tmp_path):
 def test_what_a_flight_recorder_kept_has_its_window(record, tmp_path):
     """Times of kernels are CUPTI's, and do not tell when the capture goes back to."""
     launches = 2_000_000
-    outcome = record([str(DOUBLES / "programs" / "generator"), str(launches)], "--ring=1MiB", env=environment_of(tmp_path / "truth.json"), timeout=120)
+    outcome = record([str(DOUBLES / "programs" / "generator"), str(launches)], "--ring=1MiB", env=environment_of(tmp_path / "truth.json"))
     assert outcome.status == 0, outcome.err.decode()
     (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
     (capture,) = process["captures"]

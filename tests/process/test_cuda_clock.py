@@ -6,12 +6,12 @@
 import concurrent.futures
 import json
 import re
-import time
 
 import pytest
 
 from conftest import Session, gpuprof
 from fake_gpu import DOUBLES, Truth, environment_of, needs_doubles
+from waiting import stay
 
 pytestmark = needs_doubles
 
@@ -28,7 +28,7 @@ def record_over_seconds(folder, script):
     try:
         assert program.line() == "ready"
         for i in range(3):
-            time.sleep([0, 2.8, 1.6][i])
+            stay([0, 2.8, 1.6][i])
             program.tell("3\n")
             assert program.line() == "done 3"
         outcome = program.finish()

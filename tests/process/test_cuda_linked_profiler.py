@@ -6,7 +6,6 @@ the trace says who took CUPTI."""
 
 import collections
 import json
-import time
 
 import pytest
 
@@ -222,16 +221,15 @@ def test_a_session_that_a_capture_comes_in_between_has_all_of_its_kinds(profiler
 def test_sessions_beside_beginning_and_ending_captures_are_whole(profiler, way):
     """As fast as both go, so that calls of the one meet each step of the other."""
     program = profiler(way, "13.0")
-    program.tell("sessions 1500\n")
-    until = time.monotonic() + 1.2
-    captures = 0
-    while time.monotonic() < until:
+    program.tell("sessions\n")
+    captures = 20
+    for _ in range(captures):
         program.switch("start")
         program.switch("stop")
-        captures += 1
+    program.tell("enough\n")
     count, wrong = map(int, program.line().removeprefix("sessions ").split())
     assert wrong == 0, f"of {count} beside {captures} captures"
-    assert count > 100 and captures > 5
+    assert count > captures
     profile(program, 10)
     program.switch("start")
     assert program.ask("launch 15") == "launched 15"

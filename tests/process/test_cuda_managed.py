@@ -5,13 +5,13 @@
 
 import collections
 import json
-import time
 
 import pytest
 
 from conftest import gpuprof
 from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, PERSONALITIES, Truth, environment_of, needs_doubles
 from trace_file import read_bundle
+from waiting import wait_until
 
 pytestmark = needs_doubles
 
@@ -28,10 +28,7 @@ def managed(session, tmp_path):
         environment = environment_of(truth, script, release)
         program = session([DOUBLES / "programs" / "managed"], *(options or ("--trace=cuda,um",)), env=environment)
         assert program.line() == "ready"
-        until = time.monotonic() + 60
-        while asked is not None and not asked(truth.read_text()):
-            assert time.monotonic() < until, "not within a minute"
-            time.sleep(0.05)
+        wait_until(lambda: asked is None or asked(truth.read_text()), "what is asked of CUPTI")
         program.tell("\n")
         outcome = program.finish()
         assert outcome.status == 0, outcome.err.decode()

@@ -96,7 +96,7 @@ def test_a_name_from_before_the_capture_is_not_a_later_streams(session, tmp_path
 def test_many_at_once(record, tmp_path):
     """Faster than they can be followed on a busy machine: then it is said."""
     count = 12_000
-    outcome = record([PROGRAM, "many", str(count)], env=environment_of(tmp_path / "truth.json"), timeout=120)
+    outcome = record([PROGRAM, "many", str(count)], env=environment_of(tmp_path / "truth.json"))
     assert outcome.status == 0, outcome.err.decode()
     (trace,) = read_bundle(outcome.bundle)
     names = collections.Counter(names_of(outcome.bundle).values())

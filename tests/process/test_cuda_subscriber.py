@@ -4,12 +4,12 @@
 """Profilers inside the program beside captures. A program that profiles itself gets what it gets bare. With the second interface of CUPTI both
 have all."""
 
-import time
 
 import pytest
 
 from fake_gpu import DRIVER_OF_SEVERAL, PERSONALITIES, needs_doubles
 from own_profiler import ABSENT, fixture_profiler, notes, profile, rounds  # pylint: disable=unused-import
+from waiting import stay
 
 pytestmark = needs_doubles
 
@@ -136,11 +136,11 @@ def test_who_takes_it_without_subscribing_is_told_of(profiler):
     program = profiler("unsubscribed", "13.3")
     program.switch("start")
     assert program.ask("launch 5") == "launched 5"
-    time.sleep(1)
+    stay(1)
     assert program.ask("begin") == "began 0"
     assert program.ask("launch 5") == "launched 5"
     program.ask("end")
-    time.sleep(1.5)
+    stay(1.5)
     program.switch("stop")
     _, _, outcome = program.whole()
     told = "another profiler in this process turned CUPTI's records off during the capture"

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="HolisticTraceAnalys
 
 
 def stats(name, trace, *options):
-    done = gpuprof("stats", name, "--json", *options, trace, timeout=120)
+    done = gpuprof("stats", name, "--json", *options, trace)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 

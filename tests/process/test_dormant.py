@@ -7,11 +7,11 @@ import json
 import os
 import pathlib
 import signal
-import time
 
 import pytest
 
 from conftest import gpuprof, program, short_and_long, verify
+from waiting import wait_until
 
 OFF = "--capture=off"
 
@@ -47,9 +47,7 @@ def test_stopped_before_it_was_ever_asked(session):
     run = session([program("toggled"), "1"], OFF)
     assert run.line() == "ready"
     os.kill(run.pid, signal.SIGSTOP)
-    until = time.monotonic() + 5
-    while "State:\tT" not in pathlib.Path(f"/proc/{run.pid}/status").read_text():
-        assert time.monotonic() < until
+    wait_until(lambda: "State:\tT" in pathlib.Path(f"/proc/{run.pid}/status").read_text(), "the stop")
     started, listed = run.ctl("start"), gpuprof("ps")
     assert started.status == 3 and "it is stopped" in started.err.decode()
     assert f"process {run.pid}: did not answer" in listed.err.decode() and "stopped" in listed.out.decode()
@@ -147,7 +145,6 @@ def test_a_handler_taken_away_is_not_signalled(session):
     assert run.line() == "ready"
     done = run.ctl("start")
     assert done.status == 3, done.err.decode()
-    time.sleep(0.1)
     run.tell("\n")
     assert run.line() == "alive"
     assert run.finish().status == 0

@@ -12,13 +12,13 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, program, run_bare, verify
 from trace_file import (MALLOC, THREAD_EXIT, WAY_ABORT, WAY_QUICK, WAY_RETURN, WAY_UNDERSCORE, WAY_UNKNOWN, EXIT, TraceFile,
                         read_bundle)
+from waiting import LIMIT_S, stay
 
 WAYS = {
     "return": (7, WAY_RETURN, 7),
@@ -74,7 +74,7 @@ PYTHON = {
     "os._exit": ("import os; os._exit(22)", 22, WAY_UNDERSCORE),
     "exception": ("raise ValueError('told')", 1, WAY_RETURN),
     # Python 3.8 and later end themselves by SIGINT again, past every handler of ours.
-    "interrupt": ("import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(5)", -signal.SIGINT, WAY_UNKNOWN),
+    "interrupt": ("import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(1000)", -signal.SIGINT, WAY_UNKNOWN),
     "abort": ("import os; os.abort()", -signal.SIGABRT, WAY_ABORT),
 }
 
@@ -93,13 +93,13 @@ def test_python(same, case):
 def test_ctrl_c_to_the_group(tmp_path):
     """What a terminal does: SIGINT to the launcher and the program alike."""
     bundle = tmp_path / "bundle"
-    code = "import time, signal\nprint('ready', flush=True)\ntime.sleep(30)"
+    code = "import time, signal\nprint('ready', flush=True)\ntime.sleep(1000)"
     launcher = subprocess.Popen([str(GPUPROF), "run", "-o", str(bundle), "--", sys.executable, "-c", code],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment(),
                                 start_new_session=True)
     assert launcher.stdout.readline() == b"ready\n"
     os.killpg(launcher.pid, signal.SIGINT)
-    out, err = launcher.communicate(timeout=30)
+    out, err = launcher.communicate(timeout=LIMIT_S)
     assert launcher.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in err and b"recorded:" in err
     verify(bundle)
@@ -114,9 +114,9 @@ def _kill_storm(tmp_path, name, threads, pause, after):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
     assert launcher.stdout.readline() == b"ready\n"
     victim = int(open(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read().split()[0])
-    time.sleep(after)
+    stay(after)
     os.kill(victim, signal.SIGKILL)
-    launcher.communicate(timeout=60)
+    launcher.communicate(timeout=LIMIT_S)
     assert launcher.returncode == -signal.SIGKILL
     verify(bundle)
     raw = counters.read_bytes()
@@ -174,7 +174,7 @@ def test_sigterm_with_handler_that_exits(session):
 
 def test_exits_while_the_recorder_is_at_work(record):
     """Whoever ends the capture, the thread that exits or the recorder's own, the other finds it ended."""
-    outcome = record([program("exits_at_work"), "1200"], HEAP_EXACT, timeout=120)
+    outcome = record([program("exits_at_work"), "1200"], HEAP_EXACT)
     assert (outcome.status, outcome.out) == (0, b"0 ended wrongly\n")
 
 

@@ -16,6 +16,7 @@ from conftest import ROOT, gpuprof
 from fake_gpu import DOUBLES, environment_of, needs_doubles
 from test_cuda_replay import SAMPLE, replay
 from test_export import export
+from waiting import LIMIT_S
 
 PYTHON = ROOT / ".deps" / "hta" / "bin" / "python"
 FIGURES = pathlib.Path(__file__).with_name("hta_figures.py")
@@ -28,7 +29,7 @@ pytestmark = [needs_doubles, pytest.mark.skipif(not PYTHON.exists(), reason="Hol
 
 def hta(path):
     """The library's figures. Warnings are what it does not say for every file."""
-    done = subprocess.run([str(PYTHON), str(FIGURES), str(path)], capture_output=True, text=True, timeout=300,
+    done = subprocess.run([str(PYTHON), str(FIGURES), str(path)], capture_output=True, text=True, timeout=LIMIT_S,
                           env={"PATH": os.environ["PATH"], "HOME": str(path.parent)})
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout.splitlines()[-1])

@@ -28,7 +28,7 @@ OF_THE_FILE = {"file_bytes", "bytes_per_event"}
 
 def figures_of(name, path):
     """What a pass says, without the file's own name and size."""
-    done = gpuprof("stats", name, "--json", path, timeout=300)
+    done = gpuprof("stats", name, "--json", path)
     assert done.status == 0, (name, done.err.decode())
     figures = json.loads(done.out)
     for each in figures["meta"]["inputs"]:

@@ -17,6 +17,7 @@ import pytest
 from chrome_json import ChromeJson
 from conftest import ROOT, gpuprof
 from xspace_files import read_planes
+from waiting import LIMIT_S
 
 PYTHON = ROOT / ".deps" / "xprof" / "bin" / "python"
 PLACED = {"op", "range", "tensor", "python", "kernel", "memcpy", "memset", "api", "graph_launch"}
@@ -36,7 +37,7 @@ def export(source, folder, *options):
 
 
 def stats(name, source):
-    done = gpuprof("stats", *name.split(), "--json", source, timeout=300)
+    done = gpuprof("stats", *name.split(), "--json", source)
     assert done.status == 0, (name, done.err.decode())
     return json.loads(done.out)
 
@@ -202,7 +203,7 @@ def xprof(files, folder):
     """What XProf finds. It writes into the folder of a run, so it gets a copy."""
     copies = [shutil.copy(path, folder) for path in files]
     done = subprocess.run([str(PYTHON), str(ROOT / "tests" / "process" / "xprof_figures.py"), *copies], capture_output=True, text=True,
-                          timeout=300, env={"PATH": os.environ["PATH"], "HOME": str(folder)})
+                          timeout=LIMIT_S, env={"PATH": os.environ["PATH"], "HOME": str(folder)})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

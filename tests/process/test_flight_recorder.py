@@ -9,13 +9,13 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import numpy
 import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, needs_root, program, verify
 from trace_file import WRITE_ERROR, read_bundle
+from waiting import LIMIT_S, wait_until
 
 RING = 1 << 20
 EXACT = ("--ring", "1MiB", "--trace=heap=exact,threads", "--stacks=0", "--ring-memory=256MiB")
@@ -35,14 +35,14 @@ def kept(trace):
 
 
 def gpuprof(*args):
-    done = subprocess.run([str(GPUPROF), *map(str, args)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+    done = subprocess.run([str(GPUPROF), *map(str, args)], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def wait_until_taken(run, count):
     """Waits until the recorder has taken the events of so many pairs out of the rings."""
-    run.wait_for(lambda: run.state()["events"] >= 2 * count, limit=60)
+    run.wait_for(lambda: run.state()["events"] >= 2 * count)
 
 
 @pytest.mark.parametrize("end,status", [("exit", 0), ("abort", -6), ("segv", -11), ("kill", -9)])
@@ -192,13 +192,11 @@ class Waiting:
                                     env=clean_environment())
         assert self.run.stdout.readline() == b"made %d\n" % COUNT
         self.pid = int(next(bundle.glob("p*.gpt")).name[1:].split("-")[0])
-        until = time.monotonic() + 60
-        while json.loads(gpuprof("ctl", "status", "--json", self.pid))["processes"][0]["events"] < 2 * COUNT:
-            assert time.monotonic() < until, "not taken out of the rings within a minute"
-            time.sleep(0.01)
+        wait_until(lambda: json.loads(gpuprof("ctl", "status", "--json", self.pid))["processes"][0]["events"] >= 2 * COUNT,
+                   "events that are taken out of the rings")
 
     def end(self):
-        out, _ = self.run.communicate(b"\n", timeout=60)
+        out, _ = self.run.communicate(b"\n", timeout=LIMIT_S)
         assert self.run.returncode == 0
         return int(out.split()[1])
 
@@ -232,9 +230,9 @@ def test_what_a_cut_segment_lacks_is_told(tmp_path):
     assert not list((tmp_path / "b").glob("*.seg"))
     snapshot = tmp_path / "b" / os.path.basename(said.strip().split(": ", 1)[1])
     for folder in (snapshot, tmp_path / "b"):
-        done = subprocess.run([str(GPUPROF), "verify", str(folder)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        done = subprocess.run([str(GPUPROF), "verify", str(folder)], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
         assert done.returncode == 3 and "bytes were lost" in done.stdout + done.stderr, (folder, done)
-    done = subprocess.run([str(GPUPROF), "info", "--json", str(snapshot)], capture_output=True, env=clean_environment(), timeout=60)
+    done = subprocess.run([str(GPUPROF), "info", "--json", str(snapshot)], capture_output=True, env=clean_environment(), timeout=LIMIT_S)
     assert done.returncode == 3
     facts = json.loads(done.stdout)
     # A segment is about an eighth of what was kept, and half of it is gone.
@@ -244,10 +242,7 @@ def test_what_a_cut_segment_lacks_is_told(tmp_path):
 def test_snapshot_by_signal(tmp_path):
     process = Waiting(tmp_path / "b", *EXACT)
     os.kill(process.pid, signal.SIGUSR1)
-    deadline = time.monotonic() + 20
-    while not (found := list((tmp_path / "b").glob("snapshot-*/bundle.pb"))) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert found
+    found = wait_until(lambda: list((tmp_path / "b").glob("snapshot-*/bundle.pb")), "the snapshot")
     made = process.end()
     (trace,) = read_bundle(found[0].parent)
     assert COUNT <= kept(trace)[1] < made
@@ -283,9 +278,7 @@ def left_alone(folder):
     process.run.stdin.close()
     process.run.stdout.close()
     # Nobody waits for the orphan; as long as its memory is being taken down it counts as alive.
-    until = time.monotonic() + 30
-    while has_threads(process.pid) and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: not has_threads(process.pid), "the end of the process")
     segments = sorted(folder.glob("*.seg"))
     assert len(segments) == 8
     return segments
@@ -299,7 +292,7 @@ def test_killed_with_a_reader_that_is_killed_too(tmp_path):
         command = [str(GPUPROF), "recover", str(tmp_path / "b")]
         if limit is not None:
             command = ["prlimit", f"--fsize={limit}", *command]
-        done = subprocess.run(command, capture_output=True, env=clean_environment(), text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
         if limit is not None:
             assert done.returncode == 3 and "is still in" in done.stderr, done.stderr
     assert done.returncode == 0, done.stderr
@@ -314,10 +307,10 @@ def test_what_is_missing_of_its_files_is_a_fault(tmp_path):
     left_alone(tmp_path / "b")
 
     def status(*words):
-        return subprocess.run([str(GPUPROF), *map(str, words)], capture_output=True, env=clean_environment(), timeout=60).returncode
+        return subprocess.run([str(GPUPROF), *map(str, words)], capture_output=True, env=clean_environment(), timeout=LIMIT_S).returncode
 
     def allocations(folder):
-        done = subprocess.run([str(GPUPROF), "stats", "heap", "--json", str(folder)], capture_output=True, env=clean_environment(), timeout=60)
+        done = subprocess.run([str(GPUPROF), "stats", "heap", "--json", str(folder)], capture_output=True, env=clean_environment(), timeout=LIMIT_S)
         assert done.returncode == 3
         result = json.loads(done.stdout)
         assert result["meta"]["confidence"]["level"] == "low"
@@ -354,7 +347,7 @@ def test_what_was_cut_off_an_unfinished_trace_is_told_for_good(tmp_path):
     os.truncate(trace, trace.stat().st_size // 2)
     for bundle in (tmp_path / "ring", tmp_path / "all"):
         for verb in (("stats", "health"), ("verify",), ("info",)):
-            done = subprocess.run([str(GPUPROF), *verb, str(bundle)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+            done = subprocess.run([str(GPUPROF), *verb, str(bundle)], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
             assert done.returncode == 3 and "lost" in done.stdout + done.stderr, (bundle, verb, done.stdout, done.stderr)
 
 
@@ -363,7 +356,7 @@ def test_segments_without_a_ring_file_are_joined_and_what_is_missing_told(tmp_pa
     next((tmp_path / "b").glob("*.ring")).unlink()
 
     def tell(*verb):
-        done = subprocess.run([str(GPUPROF), *verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        done = subprocess.run([str(GPUPROF), *verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
         return done.returncode, done.stdout + done.stderr
 
     status, words = tell("verify")
@@ -380,9 +373,9 @@ def test_segments_of_a_process_that_lives_are_its_own_without_a_ring_file_too(se
     assert run.line() == "ready"
     run.wait_for(lambda: list(run.bundle.glob("*.seg")))
     next(run.bundle.glob("*.ring")).unlink()
-    done = subprocess.run([str(GPUPROF), "recover", str(run.bundle)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+    done = subprocess.run([str(GPUPROF), "recover", str(run.bundle)], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
     assert "is still running" in done.stderr, done.stderr
-    subprocess.run([str(GPUPROF), "stats", "overview", str(run.bundle)], capture_output=True, env=clean_environment(), timeout=60)
+    subprocess.run([str(GPUPROF), "stats", "overview", str(run.bundle)], capture_output=True, env=clean_environment(), timeout=LIMIT_S)
     assert list(run.bundle.glob("*.seg")), "nobody else joins them"
     run.tell("\n")
     run.tell("\n")
@@ -395,7 +388,7 @@ def test_what_a_segment_holds_is_checked_before_and_after_it_is_joined(tmp_path)
     segments = left_alone(tmp_path / "b")
 
     def tell(verb):
-        done = subprocess.run([str(GPUPROF), verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        done = subprocess.run([str(GPUPROF), verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=LIMIT_S)
         return done.returncode, done.stdout + done.stderr
 
     status, words = tell("verify")

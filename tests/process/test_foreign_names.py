@@ -10,12 +10,12 @@ import shutil
 import signal
 import socket
 import tempfile
-import time
 import unicodedata
 
 import pytest
 
 from conftest import Session, gpuprof, needs_root, program
+from waiting import stay
 
 OTHER_USER = 54321
 
@@ -65,7 +65,7 @@ class Listener:
                     peer.recv(4096)  # closed with its request unread it would look as if the process had ended
                     for at in range(0, len(self.answer), self.step):
                         peer.sendall(self.answer[at:at + self.step])
-                        time.sleep(self.pause)
+                        stay(self.pause)
                 except OSError:
                     pass  # the client has left
 

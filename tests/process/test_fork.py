@@ -7,12 +7,12 @@ the program notices nothing."""
 import collections
 import errno
 import sys
-import time
 
 import pytest
 
 from conftest import HEAP_EXACT, program, short_and_long, verify
 from trace_file import EXEC, EXIT, FORK, SPAWN, WAY_EXEC, WAY_RETURN, WAY_UNDERSCORE, WAY_UNKNOWN, read_bundle
+from waiting import wait_until
 
 
 def _root(traces):
@@ -26,7 +26,7 @@ def _root(traces):
 @pytest.mark.parametrize("what", ["exit", "return"])
 @short_and_long("count", 100, 1000)
 def test_children_that_leave_at_once(same, what, count):
-    outcome = same([program("fork_storm"), count, what], HEAP_EXACT, timeout=120)
+    outcome = same([program("fork_storm"), count, what], HEAP_EXACT)
     traces = outcome.traces()
     root = _root(traces)
     children = [a for a, _, _ in root.process_event(FORK)]
@@ -45,7 +45,7 @@ def test_children_that_leave_at_once(same, what, count):
 @short_and_long("count", 50, 150)
 def test_handler_that_forks_and_returns_in_the_child(same, options, count):
     """The hook that it interrupted goes on in the child, without the ring that it was writing to."""
-    outcome = same([program("forking_handler"), count], *options, timeout=120)
+    outcome = same([program("forking_handler"), count], *options)
     assert outcome.out == b"0 wrong\n"
     traces = outcome.traces()
     assert len([trace for trace in traces if trace.exit_status == 7]) >= count - 20, "children of early moments have nothing to tell"
@@ -54,7 +54,7 @@ def test_handler_that_forks_and_returns_in_the_child(same, options, count):
 
 @short_and_long("count", 40, 200)
 def test_children_that_allocate(same, count):
-    outcome = same([program("fork_storm"), count, "alloc"], HEAP_EXACT, timeout=120)
+    outcome = same([program("fork_storm"), count, "alloc"], HEAP_EXACT)
     traces = outcome.traces()
     root = _root(traces)
     children = {a for a, _, _ in root.process_event(FORK)}
@@ -69,7 +69,7 @@ def test_children_that_allocate(same, count):
 @short_and_long("count", 40, 200)
 def test_children_that_exec_a_shell(same, count):
     """The shells themselves leave nothing."""
-    outcome = same([program("fork_storm"), count, "exec"], HEAP_EXACT, timeout=120)
+    outcome = same([program("fork_storm"), count, "exec"], HEAP_EXACT)
     traces = outcome.traces()
     root = _root(traces)
     assert len(root.process_event(FORK)) == count
@@ -82,14 +82,14 @@ def test_children_that_exec_a_shell(same, count):
 
 @short_and_long("count", 100, 1000)
 def test_default_recording_of_a_fork_storm(same, count):
-    outcome = same([program("fork_storm"), count, "exit"], timeout=120)
+    outcome = same([program("fork_storm"), count, "exit"])
     assert len(_root(outcome.traces()).process_event(FORK)) == count
 
 
 @pytest.mark.parametrize("trace", [HEAP_EXACT, "--trace=heap,locks,threads"])
 def test_forks_from_threads_at_work(same, trace):
     """Locks of every library are held by some other thread when the child is born: no child may hang."""
-    outcome = same([program("fork_from_threads")], trace, timeout=180)
+    outcome = same([program("fork_from_threads")], trace)
     assert outcome.out == b"100 of 100 children\n"
     root = _root(outcome.traces())
     dropped = sum(t.dropped for t in root.threads.values())
@@ -186,11 +186,8 @@ def test_daemon(record, tmp_path):
     mark = tmp_path / "mark"
     outcome = record([program("daemonize"), mark], HEAP_EXACT, check=False)
     assert outcome.status == 0
-    until = time.monotonic() + 20
-    while not (mark.exists() and mark.read_text() == "done") and time.monotonic() < until:
-        time.sleep(0.05)
-    while list(outcome.bundle.glob("*.ring")) and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: mark.exists() and mark.read_text() == "done", "the daemon's work")
+    wait_until(lambda: not list(outcome.bundle.glob("*.ring")), "the end of the daemon's trace")
     verify(outcome.bundle)
     traces = outcome.traces()
     made = {size: [t for t in traces if t.allocations({size})] for size in (11000, 12000)}
@@ -212,7 +209,7 @@ if __name__ == '__main__':
     with multiprocessing.get_context('fork').Pool(3) as pool:
         print(sum(pool.map(work, range(20))))
 """
-    outcome = same([sys.executable, "-c", code], HEAP_EXACT, timeout=120)
+    outcome = same([sys.executable, "-c", code], HEAP_EXACT)
     traces = outcome.traces()
     root = _root(traces)
     assert len([t for t in traces if t.ppid == root.pid]) >= 4, "one subprocess and three workers"
@@ -264,7 +261,7 @@ def test_sockets_do_not_pile_up(same, tmp_path, command, options):
 @pytest.mark.parametrize("options", [(), ("--capture=off",), (HEAP_EXACT,)])
 def test_changing_the_ids_of_the_process(same, options):
     """setuid() and its relatives have libc stop every thread, ours too, which must answer: also in forked children."""
-    same([program("set_ids")], *options, timeout=20)
+    same([program("set_ids")], *options)
 
 
 @pytest.mark.parametrize("options", [(HEAP_EXACT,), (), ("--capture=off",)])

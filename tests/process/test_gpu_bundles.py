@@ -16,7 +16,7 @@ WITH_JSON = [name for name in PROGRAMS if (FOLDER / f"{name}.json.gz").exists()]
 
 
 def stats(trace, name, *options):
-    done = gpuprof("stats", name, "--json", *options, trace, timeout=120)
+    done = gpuprof("stats", name, "--json", *options, trace)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 

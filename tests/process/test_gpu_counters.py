@@ -9,13 +9,13 @@ import json
 import os
 import pathlib
 import signal
-import time
 
 import pytest
 
 from conftest import clean_environment, gpuprof, run_bare, verify
 from fake_gpu import DOUBLES, LIBRARIES, Truth, environment_of, needs_doubles
 from trace_file import read_bundle, read_samplers
+from waiting import wait_until
 
 NVML = DOUBLES / "nvml"
 PROGRAMS = DOUBLES / "programs"
@@ -104,9 +104,7 @@ def rounds(session, tmp_path):
         assert running.line() == "ready"
         running.tell("3\n")
         assert running.line() == "done 3"
-        end = time.monotonic() + 20
-        while not until() and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(until, "enough counters")
         outcome = running.finish()
         assert outcome.status == 0 and outcome.out == b"", outcome.err.decode()
         verify(outcome.bundle)
@@ -288,9 +286,7 @@ def test_killed_the_launcher_leaves_all_counters(session, tmp_path):
     os.kill(running.process.pid, signal.SIGKILL)
     running.process.wait()
     ended = lambda: json.loads(gpuprof("info", "--json", running.bundle).out)["samplers"][0]["has_end"]
-    end = time.monotonic() + 20
-    while not ended() and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_until(ended, "the end of the sampler's trace")
     (sampler,) = read_samplers(running.bundle)
     assert recorded(sampler) == expected(tmp_path)
     assert not (running.bundle / "gpu.wait").exists()
@@ -311,9 +307,7 @@ def test_dormant_no_gpu_is_touched_until_a_capture_begins(session, tmp_path):
     assert running.line() == "done 3"
     assert told(tmp_path) == []
     assert running.ctl("start").status == 0
-    end = time.monotonic() + 20
-    while count_told(tmp_path) < 20 and time.monotonic() < end:
-        time.sleep(0.02)
+    wait_until(lambda: count_told(tmp_path) >= 20, "counters")
     outcome = running.finish()
     (sampler,) = read_samplers(outcome.bundle)
     assert recorded(sampler) == expected(tmp_path)
@@ -388,10 +382,8 @@ def test_the_log_has_what_nvidia_smi_would_print(rounds, tmp_path):
 
 
 def test_a_log_needs_no_cuda_and_is_whole_line_by_line(session, tmp_path):
-    running = session(["sleep", "60"], FAST, f"--gpu-log={tmp_path}/log.csv", env=environment(tmp_path, ""))
-    end = time.monotonic() + 20
-    while len((tmp_path / "log.csv").read_text().splitlines()) < 6 and time.monotonic() < end:
-        time.sleep(0.02)
+    running = session(["sleep", "1000"], FAST, f"--gpu-log={tmp_path}/log.csv", env=environment(tmp_path, ""))
+    wait_until(lambda: len((tmp_path / "log.csv").read_text().splitlines()) >= 6, "lines of the log")
     os.kill(running.process.pid, signal.SIGKILL)
     assert read_samplers(running.bundle) == []
     names, rows = log_rows(tmp_path / "log.csv")

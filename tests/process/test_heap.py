@@ -80,7 +80,7 @@ def test_sampling_is_unbiased(record, threads, count, sizes, period):
     deviations are sqrt(n (1-p)/p) times s and 1. A right sampler fails a bound of 6 standard deviations with a probability of 2e-9 a
     figure (normal approximation), so a failure here is a fault."""
     outcome = record([program("heap_truth"), str(threads), str(count), *map(str, sizes)], f"--trace=heap=sampled:{period}",
-                     "--ring-memory=256MiB", timeout=120)
+                     "--ring-memory=256MiB")
     assert outcome.status == 0
     true_bytes, true_blocks = map(int, outcome.out.split())
     trace = outcome.trace()
@@ -105,7 +105,7 @@ def test_sampling_is_unbiased(record, threads, count, sizes, period):
 
 def test_frees_of_sampled_blocks_are_matched(record):
     """Every eighth small block stays: of those sampled, seven of eight must be freed in the trace, and no stranger's free may be in it."""
-    outcome = record([program("heap_truth"), "4", "100000", "64"], "--trace=heap=sampled:2048", "--ring-memory=256MiB", timeout=120)
+    outcome = record([program("heap_truth"), "4", "100000", "64"], "--trace=heap=sampled:2048", "--ring-memory=256MiB")
     trace = outcome.trace()
     assert trace.lost == 0
     made = len(trace.allocations({64}))
@@ -117,7 +117,7 @@ def test_frees_of_sampled_blocks_are_matched(record):
 
 
 def test_samples_carry_stacks(record):
-    trace = record([program("heap_truth"), "1", "200000", "640"], "--trace=heap=sampled:65536", timeout=120).trace()
+    trace = record([program("heap_truth"), "1", "200000", "640"], "--trace=heap=sampled:65536").trace()
     heap = trace.heap
     kept = (heap["size"] == 640) & ((heap["operation"] & 1) == 0)
     assert kept.sum() > 500
@@ -144,7 +144,7 @@ def test_the_coarse_clock_is_kept_only_where_there_is_much_to_record(record):
     for quiet in record([program("early_stacks")], HEAP_EXACT).traces():
         assert len(quiet.heap["operation"]) > 0, (quiet.path, quiet.program, quiet.lost, quiet.losses, quiet.exit_status)
         assert not (quiet.heap["operation"] >> 8 & FLAG_COARSE_TIME).any()
-    busy = record([program("heap_truth"), "2", "300000", "640"], HEAP_EXACT, "--ring-memory=256MiB", timeout=120).trace()
+    busy = record([program("heap_truth"), "2", "300000", "640"], HEAP_EXACT, "--ring-memory=256MiB").trace()
     coarse = (busy.heap["operation"] >> 8 & FLAG_COARSE_TIME) != 0
     assert coarse.mean() > 0.5
     for track in numpy.unique(busy.heap["track"]):

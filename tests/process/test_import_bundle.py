@@ -14,6 +14,7 @@ from conftest import GPUPROF, ROOT, gpuprof
 from test_cli_surface import PASSES
 from test_export_import import FILES, without
 from trace_file import read_bundle
+from waiting import LIMIT_S
 
 EXIT_CUT = 3
 CASES = sorted(path.parent for path in (ROOT / "tests" / "golden" / "import").glob("*/expected.json"))
@@ -26,7 +27,7 @@ def keys_of_passes():
 
 
 def import_(trace, bundle):
-    done = gpuprof("import", trace, "-o", bundle, timeout=300)
+    done = gpuprof("import", trace, "-o", bundle)
     assert done.status in (0, EXIT_CUT), done.err
     assert done.out == b""
     return done
@@ -34,7 +35,7 @@ def import_(trace, bundle):
 
 def said(verb, trace, path, *words):
     """What a command says: status, output, messages. The path and sizes of files are left out."""
-    done = gpuprof(verb, *words, path, timeout=300)
+    done = gpuprof(verb, *words, path)
     figures = json.loads(done.out)
     figures.pop("path", None)
     for each in figures["meta"]["inputs"] if "meta" in figures else []:
@@ -58,11 +59,11 @@ def check_keys(trace, bundle):
 
 
 def check_rows(trace, bundle, tmp_path):
-    dumps = [gpuprof("dump", path, timeout=300) for path in (trace, bundle)]
+    dumps = [gpuprof("dump", path) for path in (trace, bundle)]
     assert dumps[0].status == dumps[1].status
     assert dumps[0].out == dumps[1].out
     for path, name in ((trace, "of_trace.json"), (bundle, "of_bundle.json")):
-        gpuprof("export", path, "-f", "chrome", "-o", tmp_path / name, timeout=300)
+        gpuprof("export", path, "-f", "chrome", "-o", tmp_path / name)
     texts = [(tmp_path / name).read_text().replace(name, "FILE") for name in ("of_trace.json", "of_bundle.json")]
     assert texts[0] == texts[1]
 
@@ -186,6 +187,6 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     trace = FILES[0].values[0]
     command = [str(GPUPROF), "import", str(trace), "-o", str(tmp_path / "imported")]
     # No file may be longer than 16 KiB.
-    done = subprocess.run(["bash", "-c", 'ulimit -f 16; exec "$@"', "-", *command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", 'ulimit -f 16; exec "$@"', "-", *command], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == EXIT_CUT and "cannot be written: File too large" in done.stderr, done
     assert not (tmp_path / "imported").exists()

@@ -42,7 +42,7 @@ def _check(trace, threads):
 @short_and_long("count,seed", (60, 1), (250, 1), (250, 2), (250, 3), (250, 4))
 def test_random_moments(record, tmp_path, count, seed):
     counters = tmp_path / "counters"
-    outcome = record([program("killed_children"), counters, str(count), str(seed)], HEAP_EXACT, timeout=120)
+    outcome = record([program("killed_children"), counters, str(count), str(seed)], HEAP_EXACT)
     assert outcome.out == b"%d killed\n" % count
     assert "not a ring file" not in outcome.words and "damaged" not in outcome.words, outcome.words
     assert list(outcome.bundle.glob("*.ring")) == [], "the launcher has finished them all"

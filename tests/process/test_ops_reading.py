@@ -18,7 +18,7 @@ NAMED = pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name.spli
 
 
 def stats(name, trace, *options):
-    done = gpuprof("stats", name, "--json", *options, trace, timeout=120)
+    done = gpuprof("stats", name, "--json", *options, trace)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 

@@ -118,7 +118,7 @@ def _finish(runs):
 def _tests_of(module, folder):
     listed = folder / "listed"
     done = subprocess.run([_interpreter(), str(RUNNER), str(listed), "60", f"test.{module}"], capture_output=True,
-                          env={**_environment(), "CPYTHON_RUNNER_LIST": "1"}, timeout=60, cwd=folder)
+                          env={**_environment(), "CPYTHON_RUNNER_LIST": "1"}, timeout=LIMIT_S, cwd=folder)
     assert done.returncode == 0, done.stderr.decode()
     tests = [json.loads(line)["lists"] for line in listed.read_text().splitlines()]
     return tests if FULL else [test for test in tests if not SLOW.search(test)]

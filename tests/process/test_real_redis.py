@@ -8,13 +8,13 @@ import contextlib
 import pathlib
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from conftest import GPUPROF, clean_environment, needs, verify
 from real_programs import both, check_bundle
 from trace_file import FORK
+from waiting import LIMIT_S, wait_until
 
 # Debian's server is redis-check-rdb under another name, and redis-tools has that one without a service to start.
 SERVER = shutil.which("redis-server") or shutil.which("redis-check-rdb")
@@ -50,21 +50,16 @@ class Server:
 
     def ask(self, *words, check=True):
         done = subprocess.run(["redis-cli", "-s", str(self.folder / "socket"), *words], capture_output=True, text=True,
-                              env=clean_environment(), timeout=30)
+                              env=clean_environment(), timeout=LIMIT_S)
         assert not check or (done.returncode == 0 and "ERR" not in done.stdout), (words, done.stdout, done.stderr)
         return done.stdout.strip()
 
     def info(self, section):
         return dict(line.split(":", 1) for line in self.ask("info", section).splitlines() if ":" in line)
 
-    def wait_for(self, condition, limit=30):
-        until = time.monotonic() + limit
-        while time.monotonic() < until:
-            if condition():
-                return
-            assert self.process.poll() is None, self.process.stderr.read().decode()
-            time.sleep(0.02)
-        raise AssertionError((self.folder / "log").read_text()[-3000:])
+    def wait_for(self, condition):
+        wait_until(lambda: condition() or self.process.poll() is not None, lambda: (self.folder / "log").read_text()[-3000:])
+        assert self.process.poll() is None, self.process.stderr.read().decode()
 
     def end(self):
         if self.process.poll() is None:
@@ -88,7 +83,7 @@ def _benchmark(server):
     """Fixed keys, so that two runs end with the same data. It ends with an error at the first reply that is one."""
     done = subprocess.run(["redis-benchmark", "-s", str(server.folder / "socket"), "-n", str(COMMANDS), "-c", "20", "-P", "8", "-q",
                            "--csv", "-t", "ping,set,get,incr,lpush,rpush,lpop,sadd,hset,zadd,mset"],
-                          capture_output=True, text=True, env=clean_environment(), timeout=120)
+                          capture_output=True, text=True, env=clean_environment(), timeout=LIMIT_S)
     assert done.returncode == 0 and "rror" not in done.stdout + done.stderr, done.stdout + done.stderr
     assert len(done.stdout.splitlines()) >= 11, done.stdout
 
@@ -123,7 +118,7 @@ def _run(folder, prefix=()):
     with started(folder, prefix) as server:
         said = _exercise(server)
         server.ask("shutdown", check=False)
-        out, err = server.process.communicate(timeout=60)
+        out, err = server.process.communicate(timeout=LIMIT_S)
         status = server.process.returncode
         files = sorted(str(p.relative_to(folder)) for p in pathlib.Path(folder).rglob("*") if p.is_file())
     assert "crashed" not in (folder / "log").read_text()

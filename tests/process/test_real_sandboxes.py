@@ -8,11 +8,11 @@ import os
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
 
 from conftest import GPUPROF, clean_environment, gpuprof, needs, needs_root, run_bare, verify
+from waiting import LIMIT_S, wait_until
 
 CAPTURES = pytest.mark.parametrize("capture", ["off", pytest.param("now", marks=pytest.mark.long)])
 
@@ -20,7 +20,7 @@ CAPTURES = pytest.mark.parametrize("capture", ["off", pytest.param("now", marks=
 def _screenshot(folder, name, *before):
     image = folder / f"{name}.png"
     done = run_bare([*before, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / name}",
-                     f"--screenshot={image}", f"file://{folder / 'page.html'}"], timeout=180)
+                     f"--screenshot={image}", f"file://{folder / 'page.html'}"], timeout=LIMIT_S)
     assert done.status == 0 and image.exists(), done.err.decode(errors="replace")[-2000:]
     return image.read_bytes()
 
@@ -56,20 +56,17 @@ def server(tmp_path):
     def start(capture):
         running.append(subprocess.Popen([str(GPUPROF), "run", f"--capture={capture}", "-o", str(tmp_path / "bundle"), "--", "/usr/sbin/sshd",
                                          "-D", "-e", "-f", str(tmp_path / "config")], stderr=subprocess.PIPE, env=clean_environment()))
-        until = time.monotonic() + 20
-        while not (tmp_path / "pid").exists():
-            assert time.monotonic() < until, "the server did not start"
-            time.sleep(0.05)
+        wait_until((tmp_path / "pid").exists, "the server's start")
 
         def login():
             return run_bare(["ssh", "-p", port, "-i", tmp_path / "user", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR",
-                             "-o", f"UserKnownHostsFile={tmp_path}/known", "root@127.0.0.1", "echo logged in"], timeout=30)
+                             "-o", f"UserKnownHostsFile={tmp_path}/known", "root@127.0.0.1", "echo logged in"], timeout=LIMIT_S)
         return login
 
     yield start
     for run in running:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
-        run.communicate(timeout=30)
+        run.communicate(timeout=LIMIT_S)
 
 
 @needs("sshd")

@@ -33,7 +33,7 @@ def test_a_filter_that_kills(same, way, options):
 @pytest.mark.parametrize("way", ["forked", "threads"])
 def test_filters_of_children_and_of_single_threads(same, way):
     """sshd shuts a forked child in; some filters end a thread and not the process, which must not live on for our sake."""
-    same([program("killing_filter"), way, "100"], HEAP_EXACT, timeout=30)
+    same([program("killing_filter"), way, "100"], HEAP_EXACT)
 
 
 @pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--capture=off",)])

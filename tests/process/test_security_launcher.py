@@ -15,6 +15,7 @@ import pytest
 
 from cli_support import compile_c
 from conftest import GPUPROF, clean_environment, gpuprof, needs_root, program
+from waiting import LIMIT_S
 
 OTHER = 61001  # a bare number, no account
 
@@ -30,7 +31,7 @@ def place():
 
 def as_other(*command, **keywords):
     """Runs a command as the other user."""
-    return subprocess.run([str(word) for word in command], user=OTHER, group=OTHER, extra_groups=[], check=True, timeout=60, **keywords)
+    return subprocess.run([str(word) for word in command], user=OTHER, group=OTHER, extra_groups=[], check=True, timeout=LIMIT_S, **keywords)
 
 
 # The working directory
@@ -198,7 +199,7 @@ while sys.argv[1] != "full":
         listener.setblocking(False)
         try:
             with listener.accept()[0] as client:
-                client.settimeout(1)
+                client.settimeout(60)
                 client.sendall(b"result=ok\\npid=1\\nstate=capturing\\nprogram=not-the-one\\nbundle=/x\\n")
                 print(client.recv(300), flush=True)
         except (BlockingIOError, TimeoutError, BrokenPipeError, ConnectionResetError):
@@ -267,7 +268,7 @@ def test_names_without_a_process_of_their_own_are_not_waited_for(foreign_folder)
 def test_what_the_dead_leave_is_removed(tmp_path, record):
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)
-    sleeper = f"{sys.executable} -c 'import time; time.sleep(60)' & p=$!; until ls {runtime}/*/$p-*; do sleep 0.02; done; kill -9 $p"
+    sleeper = f"{sys.executable} -c 'import time; time.sleep(1000)' & p=$!; until ls {runtime}/*/$p-*; do sleep 0.02; done; kill -9 $p"
     outcome = record(["sh", "-c", sleeper], "--capture=now", env={"XDG_RUNTIME_DIR": str(runtime)})
     assert b".sock" in outcome.out and list(outcome.bundle.glob("p*")), outcome.err.decode()
     assert list(runtime.iterdir()) == []
@@ -283,7 +284,7 @@ def mode(path):
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077])
 def test_a_bundle_is_its_owners_alone(tmp_path, umask):
     words = [str(GPUPROF), "run", "--quiet", "--trace=heap=exact", "-o", "above/b", "--", program("toggled"), "1"]
-    done = subprocess.run(words, cwd=tmp_path, umask=umask, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    done = subprocess.run(words, cwd=tmp_path, umask=umask, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     assert mode(tmp_path / "above" / "b") == "0o700"
     assert mode(tmp_path / "above" / "b" / "bundle.pb") == "0o600"
@@ -372,7 +373,7 @@ for second in range(-1, 9):
     os.mkdir(f"gpuprof-env-{stamp}-{os.getpid()}", 0o777)
 os.execv(sys.argv[1], [sys.argv[1], "run", "--include=env", "--", "env"])
 """
-    done = subprocess.run([sys.executable, "-c", script, str(GPUPROF)], cwd=tmp_path, env=clean_environment(), capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script, str(GPUPROF)], cwd=tmp_path, env=clean_environment(), capture_output=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     bundle, = [line for line in done.stdout.decode().splitlines() if line.startswith("GPUPROF_BUNDLE=")]
     name = pathlib.Path(bundle.split("=", 1)[1]).name

@@ -17,14 +17,15 @@ import threading
 import pytest
 
 from conftest import GPUPROF, clean_environment, gpuprof, needs, program
+from waiting import LIMIT_S
 
 VERBS = (("info",), ("stats", "overview"), ("dump",), ("verify",), ("recover",))
 STEM = "p4194000-1"  # beyond the process numbers that Linux gives
 HOLE = 4 << 30
 
 
-def read(bundle, *verb, limit=60):
-    return gpuprof(*verb, bundle, timeout=limit)
+def read(bundle, *verb):
+    return gpuprof(*verb, bundle)
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_a_module_is_opened_only_if_it_is_a_regular_file(record, tmp_path, kind)
     else:
         library.symlink_to("/proc/kmsg" if kind == "kernel" else "/dev/zero")
     for verb in (("stats", "stacks", outcome.bundle, "--by", "heap_allocs"), ("stats", "heap", outcome.bundle), ("dump", outcome.bundle)):
-        done = gpuprof(*verb, timeout=60)
+        done = gpuprof(*verb)
         assert done.status == 0, done.err.decode()
         assert b";Work" not in done.out
     done = gpuprof("stats", "heap", outcome.bundle, "--json")
@@ -108,7 +109,7 @@ def test_debug_information_names_no_file_that_is_waited_for(record, tmp_path, ki
     subprocess.run(["objcopy", "--add-section", f".gnu_debugaltlink={tmp_path}/link", str(own), str(library)], check=True)
     main = "extern void Work(void);\nint main(void) { Work(); return 0; }\n"
     subprocess.run(["gcc", "-x", "c", "-", "-o", str(tmp_path / "main"), "-x", "none", str(library)], input=main.encode(), check=True)
-    done = gpuprof("stats", "heap", record([tmp_path / "main"], "--trace=heap=exact").bundle, timeout=60)
+    done = gpuprof("stats", "heap", record([tmp_path / "main"], "--trace=heap=exact").bundle)
     assert done.status == 0 and "<stdin>:2" in done.out.decode(), done.out.decode() + done.err.decode()
 
 
@@ -128,7 +129,7 @@ def test_more_large_traces_than_files_may_be_open(bundle, tmp_path):
         (folder / f"copy{i}.gpt").write_bytes(large)
     for verb in ("info", "verify", "stats health"):
         words = [str(GPUPROF), *verb.split(), str(folder)]
-        done = subprocess.run(["sh", "-c", 'ulimit -n 50 && exec "$@"', "sh", *words], capture_output=True, env=clean_environment(), timeout=120)
+        done = subprocess.run(["sh", "-c", 'ulimit -n 50 && exec "$@"', "sh", *words], capture_output=True, env=clean_environment(), timeout=LIMIT_S)
         assert done.returncode == 0, (done.stdout[-2000:] + done.stderr).decode()
 
 
@@ -223,7 +224,7 @@ def test_held_rings_cost_one_wait_for_the_bundle(tmp_path):
         holders.append(holder)
     # A wait of its own for each of the rings would take longer than this limit.
     for verb in ("info", "recover"):
-        done = read(bundle, verb, limit=60)
+        done = read(bundle, verb)
         assert done.status == 3
         assert done.err.decode().count("another gpuprof is finishing it") >= 1
     for holder in holders:

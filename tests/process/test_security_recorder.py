@@ -14,6 +14,7 @@ import tempfile
 import pytest
 
 from conftest import HEAP_EXACT, gpuprof, needs_root, program, verify
+from waiting import AWAIT_RECORDER
 
 OTHER = 61001  # a number without an account
 NEW_THREADS = """
@@ -32,9 +33,8 @@ input()
 
 BUSY = """
 import time
-until = time.time() + 3
 kept = []
-while time.time() < until:
+while time.process_time() < 3:
     kept = [bytearray(5000 + i % 977) for i in range(3000)]
 print("made", flush=True)
 """
@@ -156,8 +156,8 @@ def test_a_recording_does_not_fill_the_disk(session, options, words):
     assert (process["count"] > 0) == ("--bundle-limit=128KiB" in options), "a full disk is seen before the first event"
 
 
-# On a busy machine a process may be over before its recorder has read the command line.
-STAY = "import time; time.sleep(0.3)"
+# A process may be over before its recorder has read the command line.
+STAY = AWAIT_RECORDER
 
 
 @pytest.mark.parametrize("options, arguments", [

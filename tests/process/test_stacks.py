@@ -21,13 +21,13 @@ import pytest
 
 from call_stacks import frames_of
 from conftest import GPUPROF, clean_environment, gpuprof, program
+from waiting import AWAIT_RECORDER
 
 # Debian packages it with a profiler for Perl, away from PATH.
 FLAMEGRAPH = shutil.which("flamegraph.pl") or "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
 LINE = re.compile(r"[^;\x00-\x1f\x7f]+(;[^;\x00-\x1f\x7f]+)+ [1-9][0-9]*")
-ROOMY = "--ring-memory=256MiB"
-# Allocates from many places, after the recorder had time to get ready for stacks.
-IMPORTS = "import time; time.sleep(0.3); import json, email.message"
+# Allocates from many places, once the recorder is ready for stacks.
+IMPORTS = AWAIT_RECORDER + "import json, email.message"
 
 
 def folded(bundle, *options):
@@ -74,7 +74,7 @@ def check_totals(bundle):
 
 def test_every_block_of_a_known_program(record):
     """Exact: what the threads' function made, and the eighth of it that they kept. Blocks from before the first stack have none."""
-    outcome = record([program("heap_truth"), "2", "40000", "64", "500", "5000"], "--trace=heap=exact", ROOMY)
+    outcome = record([program("heap_truth"), "2", "40000", "64", "500", "5000"], "--trace=heap=exact")
     true_bytes, true_blocks = map(int, outcome.out.split())
     kept = 2 * 5000 * (64 + 500)
     for by, truth in (("heap_alloc", true_bytes), ("heap_allocs", true_blocks), ("heap_live", kept)):
@@ -85,7 +85,7 @@ def test_every_block_of_a_known_program(record):
 
 
 def test_estimates_are_those_of_the_heap(record):
-    outcome = record([program("heap_truth"), "4", "50000", "16", "100", "1000"], "--trace=heap=sampled:16384,locks,mmap", ROOMY, timeout=120)
+    outcome = record([program("heap_truth"), "4", "50000", "16", "100", "1000"], "--trace=heap=sampled:16384,locks,mmap")
     true_bytes = int(outcome.out.split()[0])
     result = stats(outcome.bundle, "stacks", "--by", "heap_alloc")
     assert result["estimated"] and result["total_low"] < result["total"] < result["total_high"]
@@ -96,7 +96,7 @@ def test_estimates_are_those_of_the_heap(record):
 
 def test_a_tree_of_processes(record):
     script = "import os, json\nfor _ in range(2):\n    if os.fork() == 0:\n        x = [bytearray(100000) for _ in range(100)]\n        break\nelse:\n    os.wait(); os.wait()\n"
-    outcome = record([sys.executable, "-c", script], "--trace=heap=exact,locks,mmap", ROOMY)
+    outcome = record([sys.executable, "-c", script], "--trace=heap=exact,locks,mmap")
     totals = check_totals(outcome.bundle)
     assert totals["heap_alloc"] > 20_000_000
     roots = {stack.split(";")[0] for stack in folded(outcome.bundle, "--by", "heap_alloc")}

@@ -62,7 +62,7 @@ def test_small_stacks_sampled_with_stacks(same):
 
 
 def test_thousand_threads(same):
-    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", timeout=120).trace()
+    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads").trace()
     no_ring = trace.losses.get(NO_RING, 0)
     made = {size: len(trace.allocations({size})) for size in (14014, 15015)}
     assert sum(made.values()) <= 2000
@@ -77,7 +77,7 @@ def test_what_threads_without_a_ring_do_is_declared_to_the_event(same):
     """All alive at once, and rings for a few of them: begin, end and allocations of the others are counted."""
     totals = {}
     for memory in ("1MiB", "256MiB"):
-        outcome = same([program("many_threads"), "300"], "--trace=heap=exact,threads", f"--ring-memory={memory}", "--memory=512MiB", timeout=120)
+        outcome = same([program("many_threads"), "300"], "--trace=heap=exact,threads", f"--ring-memory={memory}", "--memory=512MiB")
         trace = outcome.trace()
         assert set(trace.losses) <= {RING_FULL, NO_RING}
         totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + sum(trace.losses.values())
@@ -104,7 +104,7 @@ def test_processor_time_of_short_threads(same):
 
 def test_memory_limit_ends_the_capture(same):
     """A thousand threads need more than 8 MiB: the capture ends, the program does not notice, what was recorded is whole."""
-    outcome = same([program("many_threads"), "1000", "400"], "--trace=heap=exact,threads", "--memory=8MiB", timeout=120)
+    outcome = same([program("many_threads"), "1000", "400"], "--trace=heap=exact,threads", "--memory=8MiB")
     trace = outcome.trace()
     assert b"has reached its memory limit" in outcome.err
     assert trace.losses.get(MEMORY_LIMIT, 0) == 1
@@ -113,14 +113,14 @@ def test_memory_limit_ends_the_capture(same):
 
 
 def test_thousand_threads_have_rings_when_memory_allows(same):
-    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--ring-memory=256MiB", timeout=120).trace()
+    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--ring-memory=256MiB").trace()
     assert trace.losses.get(NO_RING, 0) == 0
     assert len(trace.allocations({14014})) == len(trace.allocations({15015})) == 1000
     assert sum(_events(trace, THREAD_START).values()) == 1000
 
 
 def test_thread_storm(same):
-    trace = same([program("thread_storm"), "4", "500"], "--trace=heap=exact,threads", timeout=120).trace()
+    trace = same([program("thread_storm"), "4", "500"], "--trace=heap=exact,threads").trace()
     made, lost = len(trace.allocations({16016})), trace.lost
     assert made <= 2000 <= made + lost
     starts, exits = (sum(_events(trace, e).values()) for e in (THREAD_START, THREAD_EXIT))

@@ -16,6 +16,7 @@ import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, needs, needs_root, program, run_bare, verify
 from trace_file import WRITE_ERROR
+from waiting import LIMIT_S
 
 LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
 
@@ -257,7 +258,7 @@ def test_full_disk(tiny_disk, kib, command):
     words = [program(command[0]), *command[1:]]
     bare = run_bare(words, stdin=b"\n")
     done = subprocess.run([str(GPUPROF), "run", "-o", str(place / "bundle"), HEAP_EXACT, "--", *words], capture_output=True,
-                          env=clean_environment(), timeout=60, input=b"\n")
+                          env=clean_environment(), timeout=LIMIT_S, input=b"\n")
     assert done.returncode == bare.status, done.stderr.decode()
     if command[0] != "toggled":  # that one prints its vitals
         assert done.stdout == bare.out
@@ -279,7 +280,7 @@ def count_events(tmp_path):
     def count(place, *options, always=False):
         command = (program("heap_counter"), "400000", "exit")
         bundle = place / "bundle"
-        done = gpuprof("run", "-o", bundle, *options, "--trace=heap=exact,threads", "--", *command, timeout=120)
+        done = gpuprof("run", "-o", bundle, *options, "--trace=heap=exact,threads", "--", *command)
         assert done.status == 0, done.err.decode()
         if always or b"run `gpuprof recover`" in done.err:
             bundle = shutil.copytree(bundle, tmp_path / "elsewhere")

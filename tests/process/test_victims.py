@@ -10,9 +10,9 @@ import pytest
 
 from conftest import HEAP_EXACT, PROGRAMS, program, run_bare, short_and_long
 from trace_file import FORK, NO_RING, REENTERED, RING_FULL, SPAWN, THREAD_EDGE, THREAD_START, WAY_QUICK, WAY_RETURN, WAY_UNDERSCORE
+from waiting import LIMIT_S
 
 SAMPLED = "--trace=heap=sampled:4096,locks,threads"
-LARGE_RINGS = "--ring-memory=256MiB"
 
 
 def _told(outcome, pattern):
@@ -26,7 +26,7 @@ def _told(outcome, pattern):
 def same_out(record):
     """As `same`, for programs whose stderr differs from run to run."""
 
-    def compare(command, *options, timeout=180, **keywords):
+    def compare(command, *options, timeout=LIMIT_S, **keywords):
         bare = run_bare(command, timeout=timeout)
         recorded = record(command, *options, timeout=timeout, **keywords)
         assert recorded.status == bare.status, recorded.err.decode(errors="replace")
@@ -75,7 +75,7 @@ def test_exec_from_such_a_child_is_recorded(same):
 def test_storm_of_recorded_children(same, how, event, images, each):
     """Four threads start children at the same time while a fifth allocates."""
     count = 4 * each
-    outcome = same([program("spawn_storm"), how, "4", each], HEAP_EXACT, timeout=180)
+    outcome = same([program("spawn_storm"), how, "4", each], HEAP_EXACT)
     assert outcome.out == b"%d children ended as they should\n" % count
     traces = outcome.traces()
     root = _root(traces)
@@ -117,7 +117,7 @@ def test_pending_cancellation_at_exec(same):
 def test_libraries_that_come_and_go(same_out, how, mode, count):
     """Their constructors, functions and destructors allocate and lock; blocks outlive them; two lie at the same place in turn."""
     libraries = [PROGRAMS / "unload_library.so", PROGRAMS / "unload_library_other.so"]
-    outcome = same_out([program("unload"), how, count, *libraries], mode, timeout=180)
+    outcome = same_out([program("unload"), how, count, *libraries], mode)
     assert outcome.status == 0
     trace = outcome.trace()
     if mode != HEAP_EXACT:
@@ -136,13 +136,13 @@ def test_libraries_that_come_and_go(same_out, how, mode, count):
 @short_and_long("count", 10_000, 100_000)
 def test_exceptions_through_ten_frames(same, threads, count):
     """Each throw allocates, with stacks on."""
-    outcome = same([program("throws"), threads, count // threads], SAMPLED, timeout=180)
+    outcome = same([program("throws"), threads, count // threads], SAMPLED)
     assert outcome.out.count(b"%d cleaned" % (10 * count // threads)) == threads
     assert outcome.trace().lost == 0
 
 
 def test_exceptions_recorded_exactly(same):
-    trace = same([program("throws"), "2", "2000"], HEAP_EXACT, LARGE_RINGS).trace()
+    trace = same([program("throws"), "2", "2000"], HEAP_EXACT).trace()
     made = len(trace.allocations({71}))
     assert made + trace.losses.get(RING_FULL, 0) >= 40000 >= made
     assert trace.losses.get(RING_FULL, 0) > 0 or trace.matched_frees({71}) == 40000
@@ -155,7 +155,7 @@ JUMPS = {"deep": (400, None), "handler": (200, 200), "wait": (200, 200), "fault"
 @pytest.mark.parametrize("mode", [HEAP_EXACT, SAMPLED])
 def test_jumps(same, how, mode):
     times, handled = JUMPS[how]
-    outcome = same([program("jumps"), how, str(times)], mode, LARGE_RINGS)
+    outcome = same([program("jumps"), how, str(times)], mode)
     assert outcome.out == b"%d jumps\n" % times
     trace = outcome.trace()
     if mode == SAMPLED:
@@ -187,7 +187,7 @@ def test_coroutines(same, how, mode):
 @short_and_long("count", 1000, 10_000)
 def test_signals_whose_handler_allocates(same_out, how, mode, count):
     """So many at least, into our own hook again and again. What comes while the recorder is at work is counted."""
-    outcome = same_out([program("signal_storm"), how, count], mode, LARGE_RINGS, timeout=180)
+    outcome = same_out([program("signal_storm"), how, count], mode)
     assert outcome.out == b"installed 0, errno changed 0\n"
     handled, named = _told(outcome, r"handled (\d+), named (\d+)")
     assert handled >= count
@@ -205,7 +205,7 @@ def test_signals_whose_handler_allocates(same_out, how, mode, count):
 
 def test_signals_at_birth(same_out):
     """Also what comes while a thread's first event makes its ring is counted."""
-    outcome = same_out([program("signals_at_birth"), "500"], HEAP_EXACT, LARGE_RINGS, "--heap-times=exact")
+    outcome = same_out([program("signals_at_birth"), "500"], HEAP_EXACT, "--heap-times=exact")
     if outcome.status == 77:
         pytest.skip("threads cannot be born with a mask of their own here")
     handled, = _told(outcome, r"handled (\d+)")
@@ -224,11 +224,11 @@ def test_blocked_signals_stay_blocked(same):
     assert len(outcome.trace().allocations({73001})) == 20
 
 
-@pytest.mark.parametrize("options", [(HEAP_EXACT, LARGE_RINGS), (SAMPLED,)])
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), (SAMPLED,)])
 @short_and_long("each", 125, 1250)
 def test_short_threads(same, options, each):
     count = 8 * each
-    trace = same([program("thread_storm"), "8", each], *options, timeout=180).trace()
+    trace = same([program("thread_storm"), "8", each], *options).trace()
     lost = trace.lost
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
     assert starts <= count + 8 <= starts + lost, "and the eight that make the others"
@@ -238,7 +238,7 @@ def test_short_threads(same, options, each):
 
 
 def test_thousand_threads_at_once_with_stacks(same):
-    trace = same([program("many_threads"), "1000"], "--trace=heap=sampled:1024,locks,threads", "--stacks=127", timeout=180).trace()
+    trace = same([program("many_threads"), "1000"], "--trace=heap=sampled:1024,locks,threads", "--stacks=127").trace()
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
     assert starts + trace.losses.get(NO_RING, 0) >= 1000
 

@@ -15,6 +15,7 @@ from conftest import GPUPROF, ROOT, gpuprof
 from test_export_xspace import SOURCES
 from xprof_spaces import STEPS_LINE, PlaneBuilder, random_space, space
 from xspace_files import field
+from waiting import LIMIT_S
 
 PYTHON = ROOT / ".deps" / "xprof" / "bin" / "python"
 needs_xprof = pytest.mark.skipif(not PYTHON.exists(), reason="xprof is not installed: scripts/setup --only test")
@@ -31,7 +32,7 @@ COSTS = {"measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operati
 
 def page(name, source):
     """Returns the page's text, and the remark about it."""
-    done = gpuprof("stats", name, source, "--format=xprof", timeout=120)
+    done = gpuprof("stats", name, source, "--format=xprof")
     assert done.status == 0, (name, str(source), done.err.decode())
     return done.out.decode(), done.err.decode()
 
@@ -40,7 +41,7 @@ def reference(runs):
     """The pages of XProf for each run, which is a list of files. XProf writes beside the files: it gets copies."""
     done = subprocess.run([str(PYTHON), str(ROOT / "tests" / "process" / "xprof_pages.py"),
                            json.dumps([[str(path) for path in paths] for paths in runs])],
-                          capture_output=True, text=True, timeout=500, env={"PATH": os.environ["PATH"], "HOME": str(runs[0][0].parent)})
+                          capture_output=True, text=True, timeout=LIMIT_S, env={"PATH": os.environ["PATH"], "HOME": str(runs[0][0].parent)})
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -368,7 +369,7 @@ def test_spellings_of_copies(tmp_path):
 # Inputs without a page.
 
 def refused(source, *words, name="overview"):
-    done = gpuprof("stats", name, source, "--format=xprof", timeout=60)
+    done = gpuprof("stats", name, source, "--format=xprof")
     assert done.status == 3 and done.out == b"", done.err.decode()
     for word in words:
         assert word in done.err.decode()
@@ -413,7 +414,7 @@ def test_damaged_bytes_never_crash(tmp_path):
         for _ in range(chance.choice((1, 3, 30))):
             broken[chance.randrange(len(broken))] = chance.randrange(256)
         path.write_bytes(bytes(broken))
-        done = gpuprof("stats", chance.choice(list(PAGES)), path, "--format=xprof", timeout=60)
+        done = gpuprof("stats", chance.choice(list(PAGES)), path, "--format=xprof")
         assert done.status in (0, 3), (done.status, done.err.decode())
         assert done.status == 3 or json.loads(done.out)
 
@@ -455,7 +456,7 @@ def test_a_file_of_empty_events_stays_within_its_memory(tmp_path):
     line = field(3, b"\x22\x00" * 40_000_000)
     path.write_bytes(field(1, [field(2, "/host:CPU"), line]))
     script = f"ulimit -v 1500000; exec '{GPUPROF}' stats overview '{path}' --format=xprof"
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 3 and "memory" in done.stderr
 
 

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER, g_calm = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t g_read = PTHREAD_RWLOCK_INITIALIZER, g_write = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t g_semaphore, g_full;
@@ -25,23 +27,6 @@ static void* Waiter(void* how) {
   if (how == (void*)2) pthread_rwlock_wrlock(&g_write), pthread_rwlock_unlock(&g_write);
   if (how == (void*)3) sem_wait(&g_semaphore);
   return NULL;
-}
-
-// Until the waiter sleeps on a futex.
-static void UntilAsleep(void) {
-  char path[64], text[64];
-  for (int tries = 0; tries < 20000; ++tries) {
-    usleep(200);
-    if (g_tid == 0) continue;
-    snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", g_tid);
-    FILE* file = fopen(path, "r");
-    if (file == NULL) continue;
-    const int futex = fgets(text, sizeof(text), file) != NULL && atoi(text) == SYS_futex &&
-                      strncmp(text, "running", 7) != 0;
-    fclose(file);
-    if (futex) return;
-  }
-  abort();
 }
 
 int main(int argc, char** argv) {
@@ -61,7 +46,7 @@ int main(int argc, char** argv) {
       if (how == 1) pthread_rwlock_wrlock(&g_read);
       if (how == 2) pthread_rwlock_rdlock(&g_write);
       pthread_create(&thread, NULL, Waiter, (void*)how);
-      UntilAsleep();
+      AwaitSleepOf(&g_tid);
       usleep(2000);
       if (how == 0) pthread_mutex_unlock(&g_mutex);
       if (how == 1) pthread_rwlock_unlock(&g_read);

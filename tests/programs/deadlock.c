@@ -12,9 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 static pthread_mutex_t g_mutex[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_barrier_t g_both;
-static int g_tid[3];
+static volatile int g_tid[3], g_has_crossed[2];
 
 static __attribute__((noinline)) void TakeTheOther(size_t mine) {
   pthread_mutex_lock(&g_mutex[1 - mine]);
@@ -26,6 +28,7 @@ static void* Crossing(void* number) {
   g_tid[mine] = (int)syscall(SYS_gettid);
   pthread_mutex_lock(&g_mutex[mine]);
   pthread_barrier_wait(&g_both);
+  g_has_crossed[mine] = 1;
   TakeTheOther(mine);
   return NULL;
 }
@@ -38,14 +41,16 @@ static void* Bystander(void* unused) {
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "exit";
-  usleep(200000);
+  AwaitRecorder();
   pthread_barrier_init(&g_both, NULL, 2);
   pthread_t threads[3];
   pthread_create(&threads[0], NULL, Crossing, (void*)0);
   pthread_create(&threads[1], NULL, Crossing, (void*)1);
-  usleep(100000);
+  while (!g_has_crossed[0] || !g_has_crossed[1]) usleep(1000);
+  for (int i = 0; i < 2; ++i) AwaitSleepOf(&g_tid[i]);
   pthread_create(&threads[2], NULL, Bystander, NULL);
-  usleep(200000);
+  AwaitSleepOf(&g_tid[2]);
+  usleep(100000);
   printf("%zu %zu %d %d %d\n", (size_t)&g_mutex[0], (size_t)&g_mutex[1], g_tid[0], g_tid[1],
          g_tid[2]);
   fflush(stdout);

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 static int GiveUp(const char* how) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
@@ -38,7 +40,7 @@ static void Print(const char* tid) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  usleep(200000);  // gpuprof's threads are there
+  AwaitRecorder();
   if (GiveUp(argv[1]) != 0) return 1;
   DIR* tasks = opendir("/proc/self/task");
   if (tasks == NULL) return 1;

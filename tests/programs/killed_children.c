@@ -71,7 +71,7 @@ static long NowUs(void) {
 
 // How long it took until the child of `slot` said who it is, from `since` on.
 static long BeginsAfterUs(const struct Slot* slot, long since) {
-  while (slot->pid == 0 && NowUs() - since < 5000000) usleep(200);
+  while (slot->pid == 0 && NowUs() - since < 600000000) usleep(200);
   return NowUs() - since;
 }
 

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 enum { kPage = 4096 };
 
 static char* Memory(size_t pages, int protection) {
@@ -19,7 +21,7 @@ static char* Memory(size_t pages, int protection) {
 }
 
 int main(void) {
-  usleep(200000);  // a capture that begins late sees it all
+  AwaitRecorder();
   char* a = Memory(100, PROT_READ | PROT_WRITE);
   memset(a, 1, 100 * kPage);
   if (munmap(a + 10 * kPage, 20 * kPage) != 0) return 1;  // leaves 10 and 70

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 sighandler_t bsd_signal(int number, sighandler_t handler);
 int __sigaction(int number, const struct sigaction* action, struct sigaction* old);
 
@@ -43,18 +45,6 @@ static void Query(const char* after) {
   fflush(stdout);
 }
 
-// Until this process's parent sleeps.
-static void AwaitSleep(void) {
-  char path[64];
-  snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
-  for (char state = 'R'; state != 'S';) {
-    FILE* file = fopen(path, "r");
-    if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &state) != 1) _exit(4);
-    fclose(file);
-    usleep(20000);
-  }
-}
-
 // Sends the signal to a read() that blocks; once the handler has run, or could have, a byte.
 static void Read(const char* after, int handled) {
   int ends[2];
@@ -62,7 +52,7 @@ static void Read(const char* after, int handled) {
   if (pipe(ends) != 0) return;
   const pid_t child = fork();
   if (child == 0) {
-    AwaitSleep();
+    AwaitSleepOfProcess(getppid());
     kill(getppid(), SIGUSR1);
     if (handled && read(g_ran[0], &c, 1) != 1) _exit(5);
     if (!handled) usleep(50000);
@@ -81,7 +71,7 @@ static void Sleep(const char* after) {
   struct timespec time = {0, 300000000};
   const pid_t child = fork();
   if (child == 0) {
-    AwaitSleep();
+    AwaitSleepOfProcess(getppid());
     _exit(kill(getppid(), SIGUSR1));
   }
   errno = 0;

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const int home = open(".", O_RDONLY | O_DIRECTORY);
-  usleep(500000);  // the recorder is to be ready for stacks
+  AwaitRecorder();
   for (int i = 0; i < atoi(argv[1]) * (argc - 2); ++i) {
     void* library = dlopen(argv[2 + i % (argc - 2)], RTLD_NOW);
     if (library == NULL) {

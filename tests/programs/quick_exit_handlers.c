@@ -7,20 +7,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static void* volatile g_block;
 
-static void* Holder(void* unused) {
+static volatile int g_is_held;
+
+// Holds the mutex until the first thread waits for it.
+static void* Holder(void* main_tid) {
+  const volatile int tid = (int)(size_t)main_tid;
   pthread_mutex_lock(&g_mutex);
-  usleep(200000);
+  g_is_held = 1;
+  AwaitSleepOf(&tid);
   pthread_mutex_unlock(&g_mutex);
-  return unused;
+  return NULL;
 }
 
 static void Handler(void) {
   pthread_t thread;
-  pthread_create(&thread, NULL, Holder, NULL);
-  usleep(50000);
+  pthread_create(&thread, NULL, Holder, (void*)(size_t)getpid());
+  while (!g_is_held) {}
   pthread_mutex_lock(&g_mutex);
   for (int i = 0; i < 1000; ++i) g_block = malloc(10007);
 }

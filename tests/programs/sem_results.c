@@ -13,9 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/programs/at_rest.h"
+
 static sem_t g_semaphore;
 static pthread_t g_main;
-static volatile int g_handled;
+static volatile int g_handled, g_main_tid;
 
 static void Tell(const char* what, int result) {
   const int error = errno;
@@ -24,7 +26,7 @@ static void Tell(const char* what, int result) {
 }
 static void Handle(int number) { g_handled += number == SIGALRM; }
 static void* Interrupt(void* unused) {
-  usleep(50000);
+  AwaitSleepOf(&g_main_tid);
   pthread_kill(g_main, SIGALRM);
   return unused;
 }
@@ -53,6 +55,7 @@ int main(void) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   g_main = pthread_self();
+  g_main_tid = getpid();
   sem_init(&g_semaphore, 0, 1);
   errno = 44;
   Tell("free", sem_wait(&g_semaphore));

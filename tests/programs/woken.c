@@ -14,10 +14,11 @@ static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
 static mtx_t g_c11_mutex;
 static cnd_t g_c11_condition;
-static int g_awake;
+static int g_awake, g_arrived;  // under the mutex
 
 static void* Wait(void* unused) {
   pthread_mutex_lock(&g_mutex);
+  ++g_arrived;
   while (!g_awake) pthread_cond_wait(&g_condition, &g_mutex);
   usleep(100000);
   pthread_mutex_unlock(&g_mutex);
@@ -27,6 +28,7 @@ static void* Wait(void* unused) {
 static int WaitByC11(void* unused) {
   (void)unused;
   mtx_lock(&g_c11_mutex);
+  ++g_arrived;
   while (!g_awake) cnd_wait(&g_c11_condition, &g_c11_mutex);
   usleep(100000);
   mtx_unlock(&g_c11_mutex);
@@ -38,8 +40,12 @@ static void ByC11(void) {
   cnd_init(&g_c11_condition);
   thrd_t threads[3];
   for (int i = 0; i < 3; ++i) thrd_create(&threads[i], WaitByC11, NULL);
-  usleep(50000);
   mtx_lock(&g_c11_mutex);
+  while (g_arrived < 3) {
+    mtx_unlock(&g_c11_mutex);
+    usleep(1000);
+    mtx_lock(&g_c11_mutex);
+  }
   g_awake = 1;
   cnd_broadcast(&g_c11_condition);
   mtx_unlock(&g_c11_mutex);
@@ -52,8 +58,12 @@ int main(int argc, char** argv) {
   if (argc > 1) return ByC11(), 0;
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, Wait, NULL);
-  usleep(50000);
   pthread_mutex_lock(&g_mutex);
+  while (g_arrived < 3) {
+    pthread_mutex_unlock(&g_mutex);
+    usleep(1000);
+    pthread_mutex_lock(&g_mutex);
+  }
   g_awake = 1;
   pthread_cond_broadcast(&g_condition);
   pthread_mutex_unlock(&g_mutex);

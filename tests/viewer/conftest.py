@@ -17,9 +17,10 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "process"))
+sys.path[:0] = [str(ROOT / "tests" / "process"), str(ROOT / "tests")]
 
 from cli_support import GPUPROF, build_dir, clean_env  # noqa: E402
+from waiting import LIMIT_S  # noqa: E402
 
 BUILD = build_dir()
 MODULES = build_dir() / "viewer" / "work" / "node_modules"
@@ -39,7 +40,7 @@ def missing():
 
 
 def gpuprof(*args, cwd, **env):
-    return subprocess.run([GPUPROF, *map(str, args)], cwd=cwd, env=clean_env(**env), capture_output=True, timeout=300)
+    return subprocess.run([GPUPROF, *map(str, args)], cwd=cwd, env=clean_env(**env), capture_output=True, timeout=LIMIT_S)
 
 
 def stats(name, path, *options, cwd):
@@ -76,14 +77,14 @@ class Served:
 
     def __exit__(self, *raised):
         self.process.send_signal(signal.SIGTERM)
-        self.status = self.process.wait(timeout=60)
+        self.status = self.process.wait(timeout=LIMIT_S)
         self.said = self.process.stderr.read()
         self.process.stderr.close()
         assert raised[0] is not None or (self.status, self.said) == (0, "")
 
     def get(self, path, method="GET", host=None, **headers):
         """Asks for a path below the token. Returns status, headers and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         connection.putrequest(method, f"/{self.token}/{path}", skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", host or f"127.0.0.1:{self.port}")
         for name, value in headers.items():
@@ -106,7 +107,7 @@ class Served:
         assert status == 200, (path, status, body[:200])
         return json.loads(re.search(r'id="gpuprof-manifest">(.*?)</script>', body.decode(), re.S)[1])
 
-    def raw(self, data, timeout=60):
+    def raw(self, data, timeout=LIMIT_S):
         """Sends bytes and returns what comes until the end, or until the server has had enough of them."""
         got = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection, contextlib.suppress(ConnectionError):
@@ -123,7 +124,7 @@ def probe(page, folder, *steps):
     if reason:
         pytest.skip(reason)
     command = ["node", ROOT / "tests" / "viewer" / "probe.mjs", MODULES, page, folder, *steps]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=500)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     size = f"{page.stat().st_size} bytes, " if isinstance(page, pathlib.Path) else ""

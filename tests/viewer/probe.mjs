@@ -20,8 +20,8 @@ const isServed = report.startsWith("http://");
 const require = createRequire(`${modules}/`);
 const { chromium } = require("playwright-core");
 
-// A busy machine lets a browser wait long.
-const PATIENCE_MS = 120_000;
+// Ends what hangs. A busy machine lets a browser wait long.
+const PATIENCE_MS = 600_000;
 const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const browser = await chromium.launch({
   executablePath: process.env.GPUPROF_CHROMIUM || browsers.find((path) => existsSync(path)),
@@ -167,7 +167,7 @@ async function narrow(range) {
   await page.getByRole("button", { name: "Whole run", exact: true }).waitFor();
 }
 
-// Looks at the largest canvas until it has colours and stays as it is.
+// Looks at the largest canvas, once it has drawn all that it loads.
 async function ink(name) {
   await go(name);
   const look = () =>
@@ -180,13 +180,8 @@ async function ink(name) {
       const pixels = new Uint32Array(data.buffer);
       return { colours: new Set(pixels).size, sum: pixels.reduce((sum, pixel) => (sum * 31 + pixel) >>> 0, 0) };
     });
-  await page.waitForLoadState("networkidle");
-  for (let i = 0; i < 50; i++) {
-    const before = seen.ink[name];
-    seen.ink[name] = await look();
-    if (seen.ink[name].colours > 20 && before?.sum === seen.ink[name].sum) break;
-    await page.waitForTimeout(200);
-  }
+  await page.waitForFunction(() => document.querySelector(".tl-canvas[data-complete]") !== null);
+  seen.ink[name] = await look();
 }
 
 // Uses a control by its name, with the keyboard: it has the focus, and takes a key.

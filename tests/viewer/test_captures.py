@@ -37,6 +37,7 @@ class Folder:
         self.processes = [{"pid": 77, "command": f"python3 train.py {HOSTILE}", "state": "armed", "title": "run2"}]
         self.orders, self.asked = [], []
         self.is_down = False
+        self.goes_down_after = None  # so many lists
 
     def page_of(self, **manifest):
         whole = {"version": 1, "gpuprof": "0.1.0", "passes": [], "failed": [], "http": True, "files": [], **manifest}
@@ -48,6 +49,8 @@ class Folder:
     def get(self, path):
         if path == "":
             return "text/html", self.page_of(title="runs", captures=True)
+        if self.goes_down_after is not None and self.asked.count("captures") > self.goes_down_after:
+            self.is_down = True
         if path == "captures" and not self.is_down:
             return "application/json", json.dumps({"captures": self.captures, "processes": self.processes}).encode()
         if path == "c/1/":
@@ -155,7 +158,7 @@ def test_processes_take_orders_and_say_what_came_of_them(tmp_path, folder):
 
 def test_a_server_that_went_away_is_told_and_the_list_stays(tmp_path, folder):
     with served(folder) as address:
-        threading.Timer(3, lambda: setattr(folder, "is_down", True)).start()
+        folder.goes_down_after = 2
         seen = probe(address, tmp_path, "wait:The list of captures is not up to date", "read:gone")
     assert "run1" in seen["text"]["gone"] and "404" in seen["text"]["gone"]
 

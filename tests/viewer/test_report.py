@@ -16,6 +16,7 @@ import sys
 import pytest
 
 from conftest import GPUPROF, ROOT, assert_quiet, build_dir, clean_env, gpuprof, missing, probe, stats, write_report
+from waiting import LIMIT_S
 
 H200 = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch"
 TRACES = ROOT / "tests" / "golden" / "traces" / "v1"
@@ -238,7 +239,7 @@ def test_a_recording_of_a_program(tmp_path):
     program = "import threading, time\nlock = threading.Lock()\nx = [bytes(1 << 20) for _ in range(64)]\ntime.sleep(0.1)"
     bundle = tmp_path / "run1"
     ran = subprocess.run([GPUPROF, "run", "-o", bundle, "--trace", "heap=exact,locks,threads", "--", sys.executable, "-c", program],
-                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=120)
+                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=LIMIT_S)
     assert ran.returncode == 0, ran.stderr
     page = write_report(bundle, tmp_path)
     seen = probe(page, tmp_path, "text:kernels", "text:memory", "csv:processes", "text:health")
@@ -259,7 +260,7 @@ def test_reads_of_files(tmp_path):
     (tmp_path / "program.py").write_text(program)
     bundle = tmp_path / "run1"
     ran = subprocess.run([GPUPROF, "run", "-o", bundle, "--trace", "files", "--", sys.executable, "program.py"],
-                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=120)
+                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=LIMIT_S)
     assert ran.returncode == 0, ran.stderr
     page = write_report(bundle, tmp_path)
     seen = probe(page, tmp_path, "csv:files", "text:files")

@@ -17,6 +17,7 @@ import time
 import pytest
 
 from conftest import GPUPROF, MODULES, ROOT, Served, assert_quiet, build_dir, clean_env, gpuprof, missing, probe, stats, write_report
+from waiting import LIMIT_S, stay, wait_until
 
 IMAGES = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "images"
 TRACES = ROOT / "tests" / "golden" / "traces" / "v1"
@@ -118,7 +119,7 @@ def test_outlines_are_what_the_page_finds_by_itself(tmp_path, source):
         check=False, capture_output=True, text=True)
     assert bundled.returncode == 0, bundled.stderr
     with Served(source, cwd=tmp_path) as server:
-        done = subprocess.run(["node", script, folder, server.address], check=False, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(["node", script, folder, server.address], check=False, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     compared = json.loads(done.stdout)
     print(compared)
@@ -326,12 +327,12 @@ def test_another_user_keeps_nobody_out(served):
 
 def test_slow_clients_are_let_go(served):
     """They take all connections, and the page still comes."""
-    slow = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in range(64)]
+    slow = [socket.create_connection(("127.0.0.1", served.port), timeout=LIMIT_S) for _ in range(64)]
     for each in slow:
         each.sendall(b"GET /")
     # A byte now and then is no reason to wait on. On a busy machine some are let go before.
     for _ in range(3):
-        time.sleep(1)
+        stay(1)
         for each in slow:
             with contextlib.suppress(ConnectionError):
                 each.sendall(b"a")
@@ -350,7 +351,7 @@ def test_a_client_that_takes_nothing_holds_nobody_up(tmp_path):
         assert slow.recv(10) == b"HTTP/1.1 2"
         assert server.get("")[0] == 200
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=LIMIT_S) == 0
 
 
 def test_1000_connections_at_once(served):
@@ -363,7 +364,7 @@ def test_1000_connections_at_once(served):
     request = head(served, f"GET /{served.token}/files/{name} HTTP/1.1", "Range: bytes=0-99")
     open_at_once = []
     for _ in range(1000):
-        open_at_once.append(socket.create_connection(("127.0.0.1", served.port), timeout=100))
+        open_at_once.append(socket.create_connection(("127.0.0.1", served.port), timeout=LIMIT_S))
         open_at_once[-1].sendall(request)  # at once: one that says nothing is let go
     with concurrent.futures.ThreadPoolExecutor(1000) as pool:
         answers = list(pool.map(lambda connection: connection.recv(100), open_at_once))
@@ -385,7 +386,7 @@ def test_a_signal_ends_it_and_nothing_stays(tmp_path, number):
             answer += idle.recv(1 << 16)
         assert status_of(answer) == 403
         server.process.send_signal(number)
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=LIMIT_S) == 0
         assert idle.recv(10) == b""
     assert os.listdir(tmp_path) == []
 
@@ -410,10 +411,7 @@ def test_open_starts_the_browser_without_the_token_on_its_command_line(tmp_path)
     tool.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat "$1" > {tmp_path}/page.new\nmv {tmp_path}/page.new {tmp_path}/page\n')
     tool.chmod(0o755)
     with Served(TRACES / "locks.gpt", "--open", cwd=tmp_path, PATH=f"{tool.parent}:{os.environ['PATH']}") as server:
-        for _ in range(300):
-            if (tmp_path / "page").exists():
-                break
-            time.sleep(0.1)
+        wait_until((tmp_path / "page").exists, "the browser's start")
         assert server.address in (tmp_path / "page").read_text()
         assert server.token not in (tmp_path / "words").read_text()
     assert sorted(os.listdir(tmp_path)) == ["bin", "page", "words"]

@@ -13,12 +13,12 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from conftest import GPUPROF, Served, build_dir, clean_env, gpuprof
 from test_serve import IMAGES, KINETO, TRACES, head, lacks, status_of
+from waiting import LIMIT_S, stay, wait_until
 
 XSPACE = KINETO.parents[1] / "xspace" / "tpu_inference.xplane.pb.gz"
 TOGGLED = build_dir() / "tests" / "programs" / "toggled"
@@ -55,17 +55,9 @@ def id_of(server, title):
     return captures_of(server)[title]["id"]
 
 
-def wait_for(condition, limit=60):
-    until = time.monotonic() + limit
-    while not (found := condition()):
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.1)
-    return found
-
-
 def open_page(server, path):
     """The manifest of a page, when its trace was imported."""
-    wait_for(lambda: server.get(path)[0] != 202)
+    wait_until(lambda: server.get(path)[0] != 202)
     return server.manifest(path)
 
 
@@ -142,7 +134,7 @@ def test_a_comparison_is_that_of_diff(served, runs, tmp_path, names):
 def test_two_that_cannot_be_compared(served, runs):
     good, bad = id_of(served, "images"), id_of(served, "locks.gpt")
     (runs / "locks.gpt").write_bytes((TRACES / "locks.gpt").read_bytes()[:15] + b"\0" * 50)
-    wait_for(lambda: served.get(f"c/{bad}/")[0] == 422)
+    wait_until(lambda: served.get(f"c/{bad}/")[0] == 422)
     status, headers, body = served.get(f"diff/{good}/{bad}/results/diff")
     assert (status, headers["Content-Type"]) == (422, "application/json") and "locks.gpt" in json.loads(body)["reason"]
     listed = captures_of(served)["locks.gpt"]
@@ -155,15 +147,15 @@ def test_captures_come_and_go(tmp_path):
     with Served(folder, cwd=tmp_path) as server:
         assert captures_of(server) == {}
         shutil.copytree(IMAGES, folder / "one")
-        number = wait_for(lambda: captures_of(server).get("one"))["id"]
+        number = wait_until(lambda: captures_of(server).get("one"))["id"]
         assert server.manifest(f"c/{number}/")["title"] == "one"
         os.rename(folder / "one", folder / "two")
-        other = wait_for(lambda: captures_of(server).get("two"))["id"]
+        other = wait_until(lambda: captures_of(server).get("two"))["id"]
         assert other != number and list(captures_of(server)) == ["two"]
         for path in (f"c/{number}/", f"c/{number}/results/overview", f"diff/{number}/{other}/"):
             assert server.get(path)[0] == 404
         os.rename(folder / "two", folder / "one")
-        assert wait_for(lambda: captures_of(server).get("one"))["id"] == number
+        assert wait_until(lambda: captures_of(server).get("one"))["id"] == number
         assert server.get(f"c/{number}/")[0] == 200
 
 
@@ -176,7 +168,7 @@ def test_a_bundle_that_grows_is_opened_again(tmp_path):
         first = server.get(f"{path}results/overview")[2]
         more = max(IMAGES.glob("*.gpt"), key=lambda each: each.stat().st_size)
         shutil.copy(more, folder / "grows")
-        wait_for(lambda: len(server.manifest(path)["files"]) == 2)
+        wait_until(lambda: len(server.manifest(path)["files"]) == 2)
         expected = gpuprof("stats", "overview", folder / "grows", "--json", cwd=tmp_path).stdout
         assert server.get(f"{path}results/overview")[2] == expected != first
 
@@ -284,7 +276,7 @@ def test_an_import_tells_how_far_it_is(tmp_path):
         seen = []
         while (listed := captures_of(server)["large.json.gz"])["state"] == "importing":
             seen.append(listed["progress"])
-            time.sleep(0.02)
+            stay(0.02)
         assert listed["state"] == "ready"
         known = [part for part in seen if part is not None]
         assert known == sorted(known) and known and 0 < known[0] <= known[-1] <= 1
@@ -298,7 +290,7 @@ def test_a_signal_in_an_import_leaves_nothing(tmp_path):
     with Served(folder, cwd=tmp_path) as server:
         assert server.get(f"c/{id_of(server, 'large.json.gz')}/")[0] == 202
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=LIMIT_S) == 0
     assert not [name for name in kept(tmp_path) if name.startswith("new-")]
     assert os.listdir(tmp_path) == ["runs"]
 
@@ -417,15 +409,18 @@ class Victim:
         self.process.stdin.close()
         self.process.stdout.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=60)
+            self.process.wait(timeout=LIMIT_S)
         if self.process.poll() is None:
             os.kill(self.pid, signal.SIGKILL)
             self.process.kill()
         self.process.wait()
 
-    def state(self):
+    def answer(self):
         done = subprocess.run([GPUPROF, "ctl", "status", "--json", str(self.pid)], capture_output=True, env=clean_env(), check=True)
-        return json.loads(done.stdout)["processes"][0]["state"]
+        return json.loads(done.stdout)["processes"][0]
+
+    def state(self):
+        return self.answer()["state"]
 
 
 def process_of(server, pid):
@@ -437,18 +432,18 @@ def test_a_live_process(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     with Served(folder, cwd=tmp_path) as server, Victim(folder / "live", "--capture=off") as victim:
-        listed = wait_for(lambda: process_of(server, victim.pid))
+        listed = wait_until(lambda: process_of(server, victim.pid))
         assert listed == {"pid": victim.pid, "command": f"{TOGGLED} 2"[:200], "state": "dormant", "title": "live"}
         status, answer = post(server, f"control/{victim.pid}/stop")
         assert status == 200 and not answer["ok"] and "no capture is running" in answer["message"]
         status, answer = post(server, f"control/{victim.pid}/start")
         assert (status, answer["ok"]) == (200, True) and "capturing" in answer["message"]
         assert (victim.state(), process_of(server, victim.pid)["state"]) == ("capturing", "recording")
-        number = wait_for(lambda: captures_of(server).get("live"))["id"]
+        number = wait_until(lambda: captures_of(server).get("live"))["id"]
         status, answer = post(server, f"control/{victim.pid}/stop", Origin=f"http://127.0.0.1:{server.port}")
         assert (status, answer["ok"]) == (200, True) and victim.state() == "dormant"
         # The bundle was open while it was written, and shows what is new.
-        wait_for(lambda: json.loads(server.get(f"c/{number}/results/threads")[2]).get("threads"))
+        wait_until(lambda: json.loads(server.get(f"c/{number}/results/threads")[2]).get("threads"))
         files = server.manifest(f"c/{number}/")["files"]
         assert [file["name"] for file in files if file["name"].startswith(f"p{victim.pid}-")]
 
@@ -458,14 +453,14 @@ def test_a_snapshot(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     with Served(folder, cwd=tmp_path) as server, Victim(folder / "live", "--ring", "4MiB") as victim:
-        wait_for(lambda: victim.state() == "capturing")
-        wait_for(lambda: process_of(server, victim.pid))
-        time.sleep(0.5)
+        wait_until(lambda: victim.state() == "capturing")
+        wait_until(lambda: process_of(server, victim.pid))
+        wait_until(lambda: victim.answer()["events"], "events")
         status, answer = post(server, f"control/{victim.pid}/snapshot")
         assert (status, answer["ok"]) == (200, True), answer
         name = re.search(r"snapshot-[0-9TZ]+", answer["message"])[0]
         assert list((folder / "live" / name).glob("*.gpt"))
-        number = wait_for(lambda: captures_of(server).get(f"live/{name}"))["id"]
+        number = wait_until(lambda: captures_of(server).get(f"live/{name}"))["id"]
         assert server.get(f"c/{number}/")[0] == 200
 
 
@@ -475,7 +470,7 @@ def test_control_needs_its_header_and_a_process_of_the_folder(tmp_path):
     folder.mkdir()
     other.mkdir()
     with Served(folder, cwd=tmp_path) as server, Victim(other / "foreign", "--capture=off") as foreign, Victim(folder / "own", "--capture=off") as own:
-        wait_for(lambda: process_of(server, own.pid))
+        wait_until(lambda: process_of(server, own.pid))
         assert process_of(server, foreign.pid) is None
         for headers in ({"X_Gpuprof": "0"}, {"X_Gpuprof": ""}, {"X_Gpuprof": "1, 1"}):
             assert post(server, f"control/{own.pid}/start", **headers)[0] == 403
@@ -533,13 +528,9 @@ def test_5000_files(tmp_path):
     for number in range(2000):
         (folder / f"settings{number}.json").write_text('{"a": 1}')
     with Served(folder, cwd=tmp_path) as server:
-        started = time.monotonic()
         listed = captures_of(server)
-        first = time.monotonic() - started
-        time.sleep(1.1)
-        started = time.monotonic()
+        stay(1.1)  # the list is read anew
         assert captures_of(server) == listed and len(listed) == 3000
-        print(f"5000 files: {first:.3f} s at first, then {time.monotonic() - started:.3f} s")
         assert server.get(f"c/{listed['run2999.gpt']['id']}/results/locks")[0] == 200
 
 

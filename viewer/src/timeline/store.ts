@@ -88,6 +88,8 @@ export class Store {
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** Requests that were sent. For tests and figures. */
   asked = 0;
+  /** Whether the last view that was wanted lacks nothing. */
+  isComplete = false;
 
   constructor(
     private readonly trace: Trace,
@@ -143,6 +145,10 @@ export class Store {
       (track) => !isValues(track) && (isRough(track) || lacks(track, this.pictures)),
     );
     const values = tracks.filter((track) => isValues(track) && lacks(track, this.values));
+    this.isComplete =
+      spans.length === 0 &&
+      values.length === 0 &&
+      !tracks.some((track) => this.pictures.get(track)?.spans.isRough === true);
     // The same question is not asked again while its answer is on the way, or after it failed.
     const key = (some: readonly number[]): string =>
       `${some.join()} ${window.start} ${window.end} ${level}`;

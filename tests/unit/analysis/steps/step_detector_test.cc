@@ -23,8 +23,8 @@ DetectedSteps Detect(const ProcessBuilder& builder, const char* marker = nullptr
   const Process process = builder.Build();
   ProcessOps ops(process);
   if (marker == nullptr) return DetectSteps(ops, nullptr).front();
-  const std::regex expression(marker);
-  return DetectSteps(ops, &expression).front();
+  std::string reason;
+  return DetectSteps(ops, StepMarker::Of(marker, &reason).get()).front();
 }
 
 std::vector<Interval> Spans(const DetectedSteps& steps) {

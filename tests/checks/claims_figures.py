@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which constant of the source a figure of the pages is. claims.py compares the two."""
+
+import re
+
+# Page, words with the figure in a group, file, and the constant in a group.
+FIGURES = [
+    ("docs/limits.md", r"Up to (\d+ MiB) \(`--memory`\)", "proto/contract.h", r'X\(kEnvMemory, "GPUPROF_MEMORY", "([^"]+)"'),
+    ("docs/limits.md", r"up to (\d+ MiB) for the rings", "proto/contract.h", r'X\(kEnvRingMemory, "GPUPROF_RING_MEMORY", "([^"]+)"'),
+    ("docs/limits.md", r"each wait ends after (\d+ ms) and", "inject/ring_room.cc", r"kStandstillNs = ([\d']+)"),
+    ("docs/recording.md", r"makes no progress for (\d+ ms)", "inject/ring_room.cc", r"kStandstillNs = ([\d']+)"),
+    ("docs/recording.md", r"regular file of at most (\d+ KiB)", "launcher/settings_file.cc", r"kMostBytes = ([^;]+);"),
+    ("docs/recording.md", r"`--gpu-finish TIME` \| (\w+) ", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
+    ("docs/recording.md", r"disk free, at least (\d GiB)", "tracer/disk_room.cc", r"kGiB = ([^;]+);"),
+    ("docs/recording.md", r"one sample for every (\d MiB)", "launcher/values.cc", r"the default is (\dMiB)"),
+    ("docs/recording.md", r"another period, from (\d KiB)", "launcher/values.cc", r"bytes < (1024) "),
+    ("docs/recording.md", r"KiB to (\d GiB) \|", "launcher/values.cc", r"bytes > \(([^)]+)\)"),
+    ("docs/recording.md", r"block for (\d+ µs) or longer", "inject/hooks/blocking.cc", r"that is recorded: (\d+ us)"),
+    ("docs/recording.md", r"path is cut after ([\d,]+) bytes", "proto/kept_name.h", r"kMostNameBytes = ([^;]+);"),
+    ("docs/capturing.md", r"waits for (two seconds) at most", "inject/marked_captures.cc", r"kLimit = ([\d']+);"),
+    ("docs/capturing.md", r"in the capture, (half a second) at most", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
+    ("docs/capturing.md", r"waits longer, (two minutes) at most", "proto/contract.h", r"kMostGpuFinishNs = ([^;]+);"),
+    ("docs/gpu.md", r"waits for the GPU, (half a second) by default", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
+    ("docs/gpu.md", r"counters of the GPUs every (\d+ ms)", "launcher/values.cc", r"period is \w+ to \w+; the default is (\w+)"),
+    ("docs/gpu.md", r"The range is (\d+ ms) to", "launcher/values.cc", r"the period is (\w+) to"),
+    ("docs/gpu.md", r"The range is \d+ ms to (\d minute)", "launcher/values.cc", r"the period is \w+ to (\w+);"),
+    ("docs/gpu.md", r"PM sampling, every (\d+ us) to", "launcher/values.cc", r"takes a sample every (\w+) to"),
+    ("docs/gpu.md", r"PM sampling, every \d+ us to (\d s)", "launcher/values.cc", r"takes a sample every \w+ to (\w+);"),
+    ("docs/gpu.md", r"left CUPTI, (one second) at most", "tracer/cupti/capture.cc", r"kReadLimit = (1000 \* kMillisecond);"),
+    ("docs/report.md", r"files whole, up to (\d+ MiB)", "viewer/src/data/http.ts", r"MOST_KEPT = ([^;]+);"),
+    ("docs/report.md", r"take at most (\d GiB)", "launcher/import_cache.h", r"kMostBytes = ([^;]+);"),
+    ("docs/report.md", r"page holds at most (\d+ MiB)", "launcher/verbs/report.cc", r'max_size_ = "([^"]+)"'),
+    ("docs/report.md", r"At most (four) stay open", "launcher/served_folder.cc", r"kMostOpened = (\d+);"),
+    ("docs/report.md", r"more than (\d+ million) pieces", "analysis/model/work_summary.h", r"kMostWorkRows = ([\d']+);"),
+    ("docs/device-time.md", r"both sides again, ([\d,]+) times", "analysis/steps/bootstrap.cc", r"kDraws = (\d+);"),
+    ("docs/device-time.md", r"durations of at most ([\d,]+) steps", "analysis/steps/bootstrap.cc", r"kMostSamples = (\d+);"),
+    ("docs/device-time.md", r"not among the (\d+) with most time", "analysis/passes/compare.cc", r"kRowsWithInterval = (\d+);"),
+    ("docs/analysing.md", r"waits of (\d+ ms) or longer", "analysis/passes/wall_time.cc", r"kLongWaitNs = ([\d']+);"),
+    ("docs/analysing.md", r"or one of more than (\d+ MiB)", "analysis/import/xspace_reader.cc", r"kMostModuleBytes = ([^;]+);"),
+    ("README.md", r"glibc ([\d.]+) or newer", "tests/checks/injected_objects.py", r"OLDEST_GLIBC = \(([^)]+)\)"),
+    ("docs/limits.md", r"glibc ([\d.]+) or newer", "tests/checks/injected_objects.py", r"OLDEST_GLIBC = \(([^)]+)\)"),
+    ("CONTRIBUTING.md", r"glibc symbol is younger than ([\d.]+\d)", "tests/checks/injected_objects.py", r"OLDEST_GLIBC = \(([^)]+)\)"),
+    ("CONTRIBUTING.md", r"CMake ([\d.]+) or newer", "scripts/setup", r"CMAKE_MINIMUM=([\d.]+)"),
+    ("CONTRIBUTING.md", r"libunwind ([\d.]+) or newer", "scripts/setup", r"LIBUNWIND_MINIMUM=([\d.]+)"),
+    ("CONTRIBUTING.md", r"Node.js ([\d.]+) or newer", "scripts/setup", r"NODE_MINIMUM=([\d.]+)"),
+    ("CONTRIBUTING.md", r"cpp-httplib older than ([\d.]+\d)", "cmake/GpuprofDependencies.cmake", r"HTTPLIB_VERSION VERSION_LESS ([\d.]+)"),
+    ("docs/differences-from-hta.md", r"HTA is version ([\d.]+\d)", "scripts/setup", r"HTA_VERSION=([\d.]+)"),
+    ("docs/differences-from-xprof.md", r"what xprof ([\d.]+\d) prints", "scripts/setup", r"xprof==([\d.]+)"),
+]
+
+# Sizes and times without a constant: measured, examples, or of something else.
+NO_CONSTANT = {
+    "docs/limits.md": [
+        "about 1 MiB while dormant and 150 MiB while capturing",
+    ],
+    "docs/recording.md": [
+        "12.4 s", "`65536`, `512KiB`, `32MiB` or `1GiB`", "`20us`, `500ms`, `5s`, `1.5m` or `2h`", "2 to 3 ms later", "10 to 20 ms",
+        "the last 0.5 to 1.5 s",
+    ],
+    "docs/capturing.md": [
+        "from 30 s after the start |", "from 30 s after the start, for 10 s", "this takes about 2 ms, the first time 10 ms", "about 20 ms later",
+        "waits meanwhile too, one second at most",
+    ],
+    "docs/gpu.md": ["about the first 20 ms"],
+}
+
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "minute": 60 * 10**9,
+         "million": 10**6}
+IN_WORDS = {"half a second": 5 * 10**8, "one second": 10**9, "two seconds": 2 * 10**9, "two minutes": 120 * 10**9, "four": 4}
+
+
+def value_of(text):
+    """The value of a figure or of a constant: bytes, nanoseconds or a plain number; of a version its parts."""
+    if text in IN_WORDS:
+        return IN_WORDS[text]
+    if match := re.fullmatch(r"([\d.,]+) ?([A-Za-zµ]+)", text):
+        if match[2] in UNITS:
+            return round(float(match[1].replace(",", "")) * UNITS[match[2]])
+    if re.fullmatch(r"\d+(\.\d+)+", text) or re.fullmatch(r"\d+, \d+", text):
+        return tuple(map(int, re.findall(r"\d+", text)))
+    plain = re.sub(r"uint64_t\{(\d+)\}|(\d)(?:ull|u)\b", lambda match: match[1] or match[2], text.replace("'", "").replace(",", ""))
+    plain = plain.replace("kMillisecond", str(10**6))
+    assert re.fullmatch(r"[\d *<]+", plain), f"'{text}' is no figure"
+    return eval(plain)  # pylint: disable=eval-used  # digits, products and shifts alone

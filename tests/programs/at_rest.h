@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits for what other threads must have done: for victims that would have to guess a time for it.
+// A guess is wrong on a busy machine. These waits have no limit: the test that runs the victim has.
+// They leave errno as it was.
+
+#pragma once
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Returns the state of a thread as the kernel tells it: 'S' for asleep; 0 if there is no such
+// thread.
+static inline char StateOf(const char* stat_path, char* name, size_t size) {
+  FILE* file = fopen(stat_path, "r");
+  if (file == NULL) return 0;
+  char line[512], state = 0;
+  if (fgets(line, sizeof(line), file) != NULL) {
+    const char* begin = strchr(line, '(');
+    const char* end = strrchr(line, ')');
+    if (begin != NULL && end != NULL) {
+      state = end[2];
+      if (name != NULL) snprintf(name, size, "%.*s", (int)(end - begin - 1), begin + 1);
+    }
+  }
+  fclose(file);
+  return state;
+}
+
+static inline char StateOfThread(int tid) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+  return StateOf(path, NULL, 0);
+}
+
+// Waits until a thread of this process has told its number and sleeps.
+static inline void AwaitSleepOf(const volatile int* tid) {
+  const int error = errno;
+  while (*tid == 0 || StateOfThread(*tid) != 'S') usleep(200);
+  errno = error;
+}
+
+// Waits until a thread of this process has told its number and has ended.
+static inline void AwaitEndOf(const volatile int* tid) {
+  const int error = errno;
+  while (*tid == 0 || StateOfThread(*tid) != 0) usleep(200);
+  errno = error;
+}
+
+// Waits until another process sleeps.
+static inline void AwaitSleepOfProcess(int pid) {
+  const int error = errno;
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  while (StateOf(path, NULL, 0) != 'S') usleep(200);
+  errno = error;
+}
+
+// Returns whether the recorder's threads are there and sleep: they sleep once a capture has begun.
+static inline int RecorderSleeps(void) {
+  int asleep = 0, has_drain = 0;
+  DIR* folder = opendir("/proc/self/task");
+  for (const struct dirent* entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    char path[300], name[32] = "";
+    if (!isdigit((unsigned char)entry->d_name[0])) continue;
+    snprintf(path, sizeof(path), "/proc/self/task/%s/stat", entry->d_name);
+    const char state = StateOf(path, name, sizeof(name));
+    if (strcmp(name, "gpuprof-drain") == 0) has_drain = 1;
+    if (strcmp(name, "gpuprof-drain") == 0 || strcmp(name, "gpuprof-ctl") == 0)
+      asleep += state == 'S';
+  }
+  if (folder != NULL) closedir(folder);
+  return has_drain && asleep == 2;
+}
+
+// Waits until the recorder can take call stacks, if the program is recorded from its start.
+static inline void AwaitRecorder(void) {
+  const int error = errno;
+  const char* capture = getenv("GPUPROF_CAPTURE");
+  if (getenv("GPUPROF_BUNDLE") == NULL || (capture != NULL && strcmp(capture, "now") != 0)) return;
+  while (!RecorderSleeps()) usleep(1000);
+  errno = error;
+}

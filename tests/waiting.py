@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Waits of tests. A test waits for what must happen, and never for a time that should be enough.
+
+Ten other programs at work make everything ten times as slow. So there is one limit for all waits, and it only ends
+what hangs. `tests/checks/waits.py` refuses other limits and other sleeps."""
+
+import pathlib
+import time
+
+LIMIT_S = 900
+# Between two looks. A look often starts a process of its own.
+_LOOK_S = 0.02
+
+
+def wait_until(condition, what="what must happen", limit=LIMIT_S):
+    """Waits until the condition is true, and returns the condition's value. `what` may be a function that tells more."""
+    end = time.monotonic() + limit
+    while not (found := condition()):
+        assert time.monotonic() < end, f"waited in vain for {what() if callable(what) else what}"
+        time.sleep(_LOOK_S)
+    return found
+
+
+def wait_until_at_rest(pid, number):
+    """Waits until a process has taken this signal and everything before it, and sleeps again."""
+    looks = 0
+
+    def rests():
+        nonlocal looks
+        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+        pending = (int(status["ShdPnd"], 16) | int(status["SigPnd"], 16)) >> (number - 1) & 1
+        looks = looks + 1 if status["State"].startswith("S") and not pending else 0
+        return looks == 3
+
+    wait_until(rests, f"process {pid} to be at rest")
+
+
+# Code for a recorded program in Python: it waits until the recorder has begun. Then its threads sleep.
+AWAIT_RECORDER = """
+import glob, time
+def states():
+    for path in glob.glob("/proc/self/task/*/stat"):
+        try:
+            name, _, rest = open(path).read().partition("(")[2].rpartition(") ")
+            yield name, rest[0]
+        except FileNotFoundError:
+            pass
+while not {("gpuprof-ctl", "S"), ("gpuprof-drain", "S")} <= set(states()):
+    time.sleep(0.005)
+"""
+
+
+def stay(seconds):
+    """Lets a program go on for at least this time, where the time itself is what the test is about."""
+    time.sleep(seconds)
