@@ -332,6 +332,29 @@ def test_a_folder_of_another_user_is_refused(place, name):
 
 
 @needs_root
+def test_env_does_not_write_to_a_folder_of_another_user(place):
+    """Whoever owns the folder could exchange what root records: the lines say so, and each process writes nothing there."""
+    home = place / "home"
+    home.mkdir()
+    os.chown(home, OTHER, OTHER)
+    as_other("sh", "-c", f"umask 0; mkdir {home / 'b'}")
+    lines = gpuprof("env", "-o", home / "b", "--trace", "heap=exact").out.decode()
+    done = subprocess.run(["sh", "-c", lines + program("plain") + " x"], capture_output=True, env=clean_environment())
+    assert done.returncode == 5 and not list((home / "b").iterdir())
+    assert done.stderr.count(b"belongs to") == 2, done.stderr
+
+
+def test_an_own_folder_that_others_may_write_becomes_ones_own(tmp_path):
+    bundle = tmp_path / "b"
+    bundle.mkdir()
+    bundle.chmod(0o777)
+    lines = gpuprof("env", "-o", bundle, "--trace", "heap=exact").out.decode()
+    done = subprocess.run(["sh", "-c", lines + program("plain") + " x"], capture_output=True, env=clean_environment())
+    assert done.returncode == 5 and done.stderr == b"" and list(bundle.glob("p*"))
+    assert bundle.stat().st_mode & 0o22 == 0
+
+
+@needs_root
 def test_a_bundle_that_another_user_moves_stays_the_same(place):
     """It lies in a folder of the other user's: a link and a folder of that user's take its name while the command runs."""
     precious = place / "precious"
