@@ -125,7 +125,7 @@ class Executable {
   void ForEachNeeded(Visit visit) const {
     const Elf64_Phdr* segment = Find(PT_DYNAMIC);
     if (segment == nullptr) return;
-    const uint64_t names = NamesOffset(*segment);
+    const uint64_t names = OffsetOf(*segment, DT_STRTAB);
     ForEachEntry(*segment, [&](const Elf64_Dyn& entry) {
       char name[32];
       if (entry.d_tag != DT_NEEDED || names == 0) return true;
@@ -136,7 +136,52 @@ class Executable {
     });
   }
 
+  // Whether the file defines and exports one of these functions. By the GNU hash section: counts, a
+  // Bloom filter, buckets, and chains of hashes whose lowest bit ends a chain. Two names with one
+  // hash are not told apart: no program has such a name by chance.
+  template <size_t kCount>
+  bool Exports(const char* const (&names)[kCount]) const {
+    const Elf64_Phdr* dynamic = Find(PT_DYNAMIC);
+    const uint64_t table = dynamic == nullptr ? 0 : OffsetOf(*dynamic, DT_GNU_HASH);
+    HashTable head;
+    if (table == 0 || !Read(&head, sizeof(head), table) || head.buckets == 0 || head.words == 0 ||
+        head.shift > 31)
+      return false;
+    for (const char* name : names)
+      if (HasHash(head, table + sizeof(head), HashOf(name))) return true;
+    return false;
+  }
+
  private:
+  struct HashTable {
+    uint32_t buckets, first, words, shift;
+  };
+  static constexpr uint32_t kMostChain = 64;
+
+  static uint32_t HashOf(const char* name) {
+    uint32_t hash = 5381;
+    for (; *name != 0; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
+    return hash;
+  }
+
+  bool HasHash(const HashTable& head, uint64_t filter, uint32_t hash) const {
+    uint64_t word = 0;
+    if (!Read(&word, sizeof(word), filter + hash / 64 % head.words * sizeof(word))) return false;
+    if ((word >> hash % 64 & word >> (hash >> head.shift) % 64 & 1) == 0) return false;
+    const uint64_t buckets = filter + head.words * sizeof(word);
+    uint32_t index = 0;
+    Read(&index, sizeof(index), buckets + hash % head.buckets * sizeof(index));
+    if (index < head.first) return false;
+    const uint64_t chains = buckets + head.buckets * sizeof(index);
+    for (uint32_t i = 0; i < kMostChain; ++i) {
+      uint32_t entry = 1;
+      Read(&entry, sizeof(entry), chains + (uint64_t{index} - head.first + i) * sizeof(entry));
+      if ((entry | 1) == (hash | 1)) return true;
+      if ((entry & 1) != 0) return false;
+    }
+    return false;
+  }
+
   static constexpr size_t kMostSegments = 32;
   static constexpr size_t kMostEntries = 1024;
 
@@ -165,11 +210,11 @@ class Executable {
     }
   }
 
-  // Where the names of libraries are in the file; 0: not known.
-  uint64_t NamesOffset(const Elf64_Phdr& dynamic) const {
+  // Where a table of the loader is in the file; 0: not known.
+  uint64_t OffsetOf(const Elf64_Phdr& dynamic, int64_t tag) const {
     uint64_t address = 0;
     ForEachEntry(dynamic, [&](const Elf64_Dyn& entry) {
-      if (entry.d_tag == DT_STRTAB) address = entry.d_un.d_ptr;
+      if (entry.d_tag == tag) address = entry.d_un.d_ptr;
       return address == 0;
     });
     for (size_t i = 0; i < count_; ++i) {
@@ -201,6 +246,8 @@ class Executable {
     if (BeginsWith(name, proto::kSanitizerRuntimes)) obstacle = ExecObstacle::kSanitizer;
     return obstacle == ExecObstacle::kNone;
   });
+  if (obstacle == ExecObstacle::kNone && executable.Exports(proto::kSanitizerFunctions))
+    obstacle = ExecObstacle::kSanitizer;
   return obstacle;
 }
 

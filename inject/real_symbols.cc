@@ -254,7 +254,7 @@ bool ResolveRealSymbols() noexcept {
   if (found.free_sized == nullptr) found.free_sized = FreeSized;
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
-  for (const char* name : proto::kSanitizerFunctions)
+  for (const char* name : proto::kWatchingFunctions)
     g_is_sanitized |= MayBeDefinedFrom(_r_debug.r_map, name) && dlsym(Program(), name) != nullptr;
   g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;

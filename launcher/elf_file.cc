@@ -14,12 +14,14 @@
 #include <cstring>
 
 #include "launcher/values.h"
+#include "proto/watching_tools.h"
 
 namespace gpuprof::launcher {
 namespace {
 
 constexpr size_t kMostHeaders = 4096;
 constexpr size_t kMostText = 1 << 20;
+constexpr uint64_t kMostNames = 16 << 20;
 
 class File {
  public:
@@ -79,15 +81,33 @@ std::string ReplaceOrigin(std::string entry, const std::string& path) {
   return entry;
 }
 
+// Whether the names that the loader sees have one of a runtime that comes up only as the first
+// library.
+bool HasIntolerantSanitizer(const File& file, const std::vector<Elf64_Phdr>& segments,
+                            uint64_t table, uint64_t bytes) {
+  uint64_t left = 0;
+  const uint64_t offset = FileOffset(segments, table, &left);
+  std::string names(std::min<uint64_t>({bytes, left, kMostNames}), 0);
+  if (offset == 0 || !file.Read(offset, names.data(), names.size())) return false;
+  for (const char* function : proto::kIntolerantFunctions) {
+    const std::string whole = std::string(1, '\0') + function + '\0';
+    if (names.find(whole) != std::string::npos) return true;
+  }
+  return false;
+}
+
 void ReadDynamic(const File& file, const std::vector<Elf64_Phdr>& segments,
                  const Elf64_Phdr& dynamic, const std::string& path, ElfFile* elf) {
   std::vector<Elf64_Dyn> entries(
       std::min<uint64_t>(dynamic.p_filesz / sizeof(Elf64_Dyn), kMostHeaders));
   if (!file.Read(dynamic.p_offset, entries.data(), entries.size() * sizeof(Elf64_Dyn))) return;
   uint64_t table = 0;
+  uint64_t table_bytes = 0;
   for (const Elf64_Dyn& entry : entries) {
     if (entry.d_tag == DT_STRTAB) table = entry.d_un.d_ptr;
+    if (entry.d_tag == DT_STRSZ) table_bytes = entry.d_un.d_val;
   }
+  elf->has_intolerant_sanitizer = HasIntolerantSanitizer(file, segments, table, table_bytes);
   for (const Elf64_Dyn& entry : entries) {
     if (entry.d_tag == DT_NULL) break;
     if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH &&

@@ -16,12 +16,13 @@ namespace gpuprof::launcher {
 struct ElfFile {
   bool is_elf = false;
   bool is_64_bit = false;
-  bool is_executable_type = false;       // ET_EXEC or ET_DYN
-  uint16_t machine = 0;                  // EM_*
-  std::string interpreter;               // PT_INTERP; empty: static
-  std::string library_name;              // DT_SONAME
-  std::vector<std::string> needed;       // DT_NEEDED
-  std::vector<std::string> search_path;  // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
+  bool is_executable_type = false;        // ET_EXEC or ET_DYN
+  uint16_t machine = 0;                   // EM_*
+  std::string interpreter;                // PT_INTERP; empty: static
+  std::string library_name;               // DT_SONAME
+  std::vector<std::string> needed;        // DT_NEEDED
+  bool has_intolerant_sanitizer = false;  // linked in, and fails behind another library
+  std::vector<std::string> search_path;   // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
 };
 
 // Returns the machine that this command was built for (EM_*).

@@ -148,6 +148,12 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* ha
     return name + "uses musl (" + loader +
            "), but gpuprof's objects need glibc. It runs unrecorded; build it for a glibc system";
   }
+  if (elf.has_intolerant_sanitizer) {
+    *harmless = false;
+    return name +
+           "is built with a sanitizer that fails if a library comes before it. It runs unrecorded; "
+           "build it without -fsanitize=memory, leak or hwaddress";
+  }
   const bool stat_known = stat(binary.c_str(), &info) == 0;
   const bool changes_user = stat_known && (info.st_mode & S_ISUID) != 0 && info.st_uid != getuid();
   const bool changes_group = stat_known && (info.st_mode & S_ISGID) != 0 && info.st_gid != getgid();

@@ -27,10 +27,14 @@ inline constexpr const char* kSanitizerRuntimes[] = {
     "libclang_rt.tsan", "libclang_rt.lsan", "libclang_rt.msan",
 };
 
-// Functions of runtimes that are linked into an executable, and that know each thread or each
-// address of the program.
-inline constexpr const char* kSanitizerFunctions[] = {"__tsan_init", "__msan_init",
-                                                      "__hwasan_init"};
+// Functions of runtimes that are linked into an executable. clang exports them.
+inline constexpr const char* kSanitizerFunctions[] = {"__asan_init", "__lsan_init", "__msan_init",
+                                                      "__hwasan_init", "__tsan_init"};
+// Those of runtimes that know each thread or each address of the program.
+inline constexpr const char* kWatchingFunctions[] = {"__tsan_init", "__msan_init", "__hwasan_init"};
+// Those of runtimes that no library before them lets come up.
+inline constexpr const char* kIntolerantFunctions[] = {"__lsan_init", "__msan_init",
+                                                       "__hwasan_init"};
 
 // Beginnings of the names of glibc's loader. An executable that names another one has another C
 // library.

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import gpuprof, program
+from conftest import SOURCES, gpuprof, program
 
 OTHER = program("other_libc")
 UNSET = "LD_PRELOAD (unset), CUDA_INJECTION64_PATH (unset)"
@@ -128,3 +128,15 @@ def test_tools_of_valgrind_see_the_program_alone(record, tool, options):
     outcome = record(command, *options)
     assert outcome.status == bare.returncode and b"libgpuprof" not in outcome.own_err, outcome.err
     assert "not recorded: " in outcome.words and "another tool watches it" in outcome.words
+
+
+@pytest.mark.skipif(shutil.which("clang-14") is None, reason="no clang here")
+@pytest.mark.parametrize("options", [(), ("--capture=off",)])
+@pytest.mark.parametrize("starter", [None, "sh"])
+@pytest.mark.parametrize("kind", ["address", "leak", "memory", "thread", "undefined"])
+def test_clang_links_a_sanitizer_into_the_program(same, tmp_path, kind, starter, options):
+    """Its runtimes of MemorySanitizer and LeakSanitizer hang, or end the program, behind any other library."""
+    built = tmp_path / "built"
+    subprocess.run(["clang-14", "-w", f"-fsanitize={kind}", "-pthread", "-I", SOURCES.parents[1], SOURCES / "plain.c", "-o", built], check=True)
+    command = [built, "x"] if starter is None else [word.replace("{}", str(built)) for word in STARTERS[starter]]
+    assert same(command, *options).status == 5
