@@ -21,19 +21,27 @@ namespace {
 // A manifest is smaller. Read one byte more to tell.
 constexpr uint64_t kMostManifestBytes = 64u << 20;
 
-// Reads a manifest. Another program's message may have fields of the same numbers: the name of the
-// writer tells them apart.
+// Reads a manifest from its beginning.
 Error ReadManifest(const OwnFile& own, const std::string& path, proto::Bundle* manifest) {
   const uint64_t size = std::min(static_cast<uint64_t>(own.status.st_size), kMostManifestBytes + 1);
   const Result<FileBytes> bytes = ReadOpenFile(own.file.fd(), path, size);
   if (!bytes.ok()) return Unreadable(CauseOf(bytes.error(), path));
   const bool is_manifest =
       bytes->bytes != 0 && bytes->bytes <= kMostManifestBytes &&
-      manifest->ParseFromArray(bytes->data.get(), static_cast<int>(bytes->bytes)) &&
-      manifest->format_major() != 0 && manifest->writer_version().starts_with("gpuprof");
+      manifest->ParseFromArray(bytes->data.get(), static_cast<int>(bytes->bytes));
   if (is_manifest) return {};
   manifest->Clear();
   return Unreadable(kNoManifest);
+}
+
+// Looks at a manifest more closely than readers must: another program's message may have fields of
+// the same numbers, and the name of the writer tells them apart.
+Error LookAtManifest(const OwnFile& own, const std::string& path) {
+  proto::Bundle manifest;
+  if (Error error = ReadManifest(own, path, &manifest)) return error;
+  const bool is_ours =
+      manifest.format_major() != 0 && manifest.writer_version().starts_with("gpuprof");
+  return is_ours ? Error() : Unreadable(kNoManifest);
 }
 
 Error LookAtTrace(const OwnFile& own) {
@@ -60,8 +68,7 @@ Error ReadManifestFile(const codec::InputPath& path, proto::Bundle* manifest) {
 Error OpenOwnFile(const InputPath& path, OwnFile* own) {
   if (Error error = OpenAny(path, own)) return error;
   const bool is_manifest = path.path.substr(path.path.rfind('/') + 1) == proto::kBundleFile;
-  proto::Bundle manifest;
-  const Error error = is_manifest ? ReadManifest(*own, path.path, &manifest) : LookAtTrace(*own);
+  const Error error = is_manifest ? LookAtManifest(*own, path.path) : LookAtTrace(*own);
   return error ? Unreadable(path.path + ": " + error.message) : Error();
 }
 
