@@ -18,6 +18,8 @@ namespace {
 using results::Finding;
 
 constexpr int kMostWaitsNamed = 3;
+// A single thread is parked if its waits are so many times as long as the shortest ones that park.
+constexpr int64_t kVeryLong = 10;
 
 // What a wait of this kind waits for.
 std::string WaitedFor(const results::Lock& lock) {
@@ -31,13 +33,28 @@ std::string WaitedFor(const results::Lock& lock) {
   return "waits (" + kind + ")";
 }
 
+// Returns whether each of several threads waits at a mutex of its own, in the same function.
+bool HasMutexForEachThread(const AdviceFacts& facts, const results::Lock& lock) {
+  for (const results::Lock& other : facts.locks->locks()) {
+    if (other.name() == lock.name() && other.kind() == lock.kind() && other.pid() == lock.pid() &&
+        other.host() == lock.host() && other.object() != lock.object() &&
+        other.thread_count() == 1 && lock.threads_size() != 0 && other.threads_size() != 0 &&
+        other.threads(0) != lock.threads(0))
+      return true;
+  }
+  return false;
+}
+
 // Returns whether the waits of this row are a way to park threads that have nothing to do: few long
-// waits, which take nearly all of the process's life from each thread. Contention would let a
-// thread go on in between.
+// waits, by one thread for very long, by threads with a mutex each, or for nearly all of the
+// process's life. Contention would let a thread go on in between.
 bool IsParking(const AdviceFacts& facts, const results::Lock& lock) {
   if (lock.count() == 0 || lock.thread_count() == 0) return false;
   const auto mean_ns = lock.total_ns() / static_cast<int64_t>(lock.count());
-  if (mean_ns < facts.limits.Whole("SY-005.min_parked")) return false;
+  const int64_t long_ns = facts.limits.Whole("SY-005.min_parked");
+  if (mean_ns < long_ns) return false;
+  const bool is_very_long = mean_ns >= kVeryLong * long_ns;
+  if (lock.thread_count() == 1 && (is_very_long || HasMutexForEachThread(facts, lock))) return true;
   for (const results::OverviewProcess& process : facts.overview->processes()) {
     if (process.pid() != lock.pid() || process.host() != lock.host()) continue;
     const int64_t life_ns = process.end_ns() - process.start_ns();

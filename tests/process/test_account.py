@@ -6,7 +6,9 @@
 import json
 import sys
 
-from conftest import gpuprof, program
+import pytest
+
+from conftest import GPUPROF, gpuprof, program, run_bare
 from waiting import AWAIT_RECORDER
 
 NAMES_ITSELF = AWAIT_RECORDER + """
@@ -57,3 +59,31 @@ def test_code_of_an_interpreter_is_its_name(record):
 def test_namespaces_of_libraries_are_reported(same):
     result = overview(same([program("namespaces")]).bundle)
     assert any("1 namespace of libraries with dlmopen" in note for note in result["meta"]["notes"]), result["meta"]
+
+
+SLEEPS = f"{sys.executable} -c 'import time; time.sleep(1); sum(range(3000000))'"
+
+
+@pytest.mark.parametrize("script, processes", [(f"seq 3 >/dev/null; {SLEEPS}; seq 3 >/dev/null", 3), (f"seq 3 >/dev/null; exec {SLEEPS}", 2),
+                                               (f"{SLEEPS} & {SLEEPS}; wait", 2), (SLEEPS, 1)])
+def test_time_of_a_script_is_that_of_the_whole_run(record, script, processes):
+    """Whichever process came first: the parts sum to what the run took, and say whose they are."""
+    result = overview(record(["bash", "-c", script]).bundle)
+    assert result["main"]["process_count"] == processes
+    assert result["main"]["name"].startswith("python") and result["main"]["pid"] in [p["pid"] for p in result["processes"]]
+    assert sum(phase["total_ns"] for phase in result["phases"]) == result["run_ns"] >= 1e9
+    assert abs(result["run_ns"] - result["environment"]["wall_ns"]) < 0.05 * result["run_ns"]
+    assert abs(sum(phase["total_ratio"] for phase in result["phases"]) - 1) < 1e-9
+    text = gpuprof("stats", "overview", record(["bash", "-c", script]).bundle).out.decode()
+    assert ("the phases are those of python" in text) == (processes > 1), text
+    main = [finding for finding in result["findings"] if finding["id"] == "RU-001"]
+    assert not main or ("of process python" in main[0]["evidence"][0]) == (processes > 1), main
+
+
+def test_time_of_a_run_without_a_launcher(tmp_path):
+    """From the first process to the last."""
+    script = f'eval "$({GPUPROF} env -o {tmp_path}/b)"; seq 3; {SLEEPS}'
+    assert run_bare(["bash", "-c", script]).status == 0
+    result = overview(tmp_path / "b")
+    assert result["main"]["name"].startswith("python") and result["main"]["process_count"] == 2
+    assert sum(phase["total_ns"] for phase in result["phases"]) == result["run_ns"] >= 1e9

@@ -90,7 +90,7 @@ def test_the_remedy_helps(place):
 
 def _service(place, *options):
     process = subprocess.Popen(
-        [str(GPUPROF), "run", "--capture=off", "-o", str(place / "b"), *options, "--", sys.executable, "-c", CHANGES_USER,
+        [str(GPUPROF), "run", *(options or ["--capture=off"]), "-o", str(place / "b"), "--", sys.executable, "-c", CHANGES_USER,
          str(place / "log"), str(place / "end")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
     return process, int(process.stdout.readline())
 
@@ -119,6 +119,18 @@ def test_root_captures_after_a_change_of_user(place):
 
 
 @needs_root
+def test_second_capture_after_a_change_of_user(place):
+    """The first capture began as root and is whole. The second finds no file that its user may write."""
+    process, pid = _service(place, "--capture=now")
+    assert gpuprof("ctl", "stop", pid).status == 0
+    gpuprof("ctl", "start", pid)
+    time.sleep(.3)
+    said = _end(process, place)
+    assert "only the capture that began before it can be written" in said and "disk" not in said, said
+    assert (place / "log").read_text() == ""
+
+
+@needs_root
 def test_files_are_made_in_bundles_of_roots_alone(place):
     """Whoever answers may name any folder. Root makes files of others in no other."""
     process, pid = _service(place)
@@ -133,7 +145,7 @@ def test_files_are_made_in_bundles_of_roots_alone(place):
 @needs_root
 def test_ctl_has_the_reason_where_it_cannot_help(place):
     """A flight recorder makes files all the time. ctl itself gets the reason. The service's log stays empty."""
-    process, pid = _service(place, "--ring=1MiB")
+    process, pid = _service(place, "--capture=off", "--ring=1MiB")
     started = gpuprof("ctl", "start", pid)
     said = _end(process, place)
     assert started.status == 1

@@ -127,7 +127,10 @@ void Live(ProcessBuilder* builder, int64_t start, int64_t end, int64_t cpu) {
   builder->process().started_ns = start;
   builder->process().ended_ns = end;
   builder->Capture(start, end);
-  builder->Thread(builder->process().pid).Sample(start, 0).Sample(end, cpu);
+  builder->Thread(builder->process().pid)
+      .Sample(start, 0)
+      .Sample(end, cpu)
+      .Wait(proto::WaitKind::kSleep, 1, 1, start, start + kUs);
 }
 
 results::Overview OverviewOf(const Trace& trace, PassOptions options = {}) {
@@ -213,6 +216,25 @@ TEST(WallTime, FindingsNameTheProcessOfSeveral) {
 }
 
 // As the threads of a server that its main thread keeps at a mutex until there is work for them.
+// Each thread has a mutex of its own, and works between its waits.
+TEST(Findings, ThreadsWithAMutexEachAreParked) {
+  for (const bool each : {true, false}) {
+    ProcessBuilder main(1);
+    main.process().started_ns = 0;
+    main.process().ended_ns = 4000 * kMs;
+    for (int i = 0; i < 2; ++i) {
+      main.Thread(2 + i, "worker " + std::to_string(i))
+          .Wait(proto::WaitKind::kMutex, each ? 0x10 + i : 0x10, 0x20, 0, 300 * kMs)
+          .Wait(proto::WaitKind::kMutex, each ? 0x10 + i : 0x10, 0x20, 2000 * kMs, 2300 * kMs);
+    }
+    const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+    const auto& findings = overview.findings();
+    EXPECT_EQ(std::none_of(findings.begin(), findings.end(),
+                           [](const auto& finding) { return finding.id() == "SY-005"; }),
+              each);
+  }
+}
+
 TEST(Findings, ParkedThreadsAreNoContention) {
   for (const bool parked : {true, false}) {
     ProcessBuilder main(1);
