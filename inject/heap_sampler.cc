@@ -116,13 +116,13 @@ bool ResetSampled() noexcept {
   if (g_process.sampled != nullptr) {
     // Gives the pages back and reads as zero afterwards.
     raw::Call(SYS_madvise, raw::Arg(g_process.sampled), kBytes, MADV_DONTNEED);
+    for (std::atomic<uint8_t>& count : g_process.filter) count.store(0, std::memory_order_relaxed);
   } else {
     const long address =
         raw::Call(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw::IsError(address)) return false;
     g_process.sampled = reinterpret_cast<std::atomic<uint64_t>*>(address);
   }
-  for (std::atomic<uint8_t>& count : g_process.filter) count.store(0, std::memory_order_relaxed);
   return true;
 }
 

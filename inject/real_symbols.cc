@@ -70,12 +70,35 @@ void FindAll(RealSymbols* found) {
   }
 }
 
-const void* ObjectOf(void* function) {
-  Dl_info info;
-  return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+// Where an object's parts lie. dladdr() would read its whole table of symbols.
+struct ObjectRange {
+  uintptr_t inside;  // an address of it
+  uintptr_t begin, end;
+  bool Has(void* function) const {
+    const auto address = reinterpret_cast<uintptr_t>(function);
+    return address >= begin && address < end;
+  }
+};
+
+int FindRange(dl_phdr_info* info, size_t, void* data) {
+  auto* range = static_cast<ObjectRange*>(data);
+  uintptr_t begin = ~uintptr_t{0}, end = 0;
+  bool is_it = false;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    const uintptr_t from = info->dlpi_addr + part.p_vaddr, to = from + part.p_memsz;
+    if (from < begin) begin = from;
+    if (to > end) end = to;
+    is_it |= range->inside >= from && range->inside < to;
+  }
+  if (!is_it) return 0;
+  range->begin = begin;
+  range->end = end;
+  return 1;
 }
 
-bool AllC11Is(const void* libc, const RealSymbols& found) {
+bool AllC11IsOfObjectOf(void* function_of_libc, const RealSymbols& found) {
   void* const functions[] = {
 #define GPUPROF_C11(name) reinterpret_cast<void*>(found.name)
       GPUPROF_C11(mtx_lock),   GPUPROF_C11(mtx_timedlock), GPUPROF_C11(mtx_trylock),
@@ -83,10 +106,12 @@ bool AllC11Is(const void* libc, const RealSymbols& found) {
       GPUPROF_C11(thrd_create)
 #undef GPUPROF_C11
   };
+  ObjectRange libc = {reinterpret_cast<uintptr_t>(function_of_libc), 0, 0};
+  dl_iterate_phdr(FindRange, &libc);
   for (void* function : functions) {
-    if (ObjectOf(function) != libc) return false;
+    if (!libc.Has(function)) return false;
   }
-  return libc != nullptr;
+  return true;
 }
 
 // The function of this name that the program itself gets; null: it is `ours`. An executable's own
@@ -255,7 +280,8 @@ bool ResolveRealSymbols() noexcept {
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
   g_is_thread_sanitized =
       MayBeDefinedFrom(_r_debug.r_map, "__tsan_init") && dlsym(Program(), "__tsan_init") != nullptr;
-  g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
+  g_c11_is_libcs =
+      AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
   real = found;
   FindHeapBefore();
   g_resolved = 2;

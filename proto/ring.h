@@ -76,10 +76,10 @@ struct RingHeader {
   // Set by the owner before `state` becomes kOwned.
   uint32_t magic;
   std::atomic<uint32_t> state;  // RingState
-  uint32_t capacity;            // records, a power of two
+  uint32_t capacity;            // records that have their place on the disk, a power of two
   uint32_t track;               // dense number of this thread's timeline in the process, from 1
   int32_t tid;
-  uint32_t reserved0;
+  uint32_t most;    // records that the ring may grow to; not above `capacity`: it has grown
   uint64_t opened;  // ticks
   char name[16];    // of the thread, as last seen
 
@@ -222,13 +222,24 @@ inline constexpr uint32_t kWakeShare = 4;  // a quarter
 
 struct WakeNobody {
   void operator()() const noexcept {}
+  // Returns whether the ring has got more room on the disk, with a larger `capacity`.
+  bool Grow(RingHeader*) const noexcept { return false; }
   // Returns whether a full ring has room for records up to `end` after all.
   bool AwaitRoom(const RingHeader*, uint64_t) const noexcept { return false; }
 };
 
+// Gives a new ring more room before it would be a quarter full: most processes of a job's tree write
+// a few records and end. Each record keeps its slot, because the head has not come round yet.
+template <typename Wake>
+inline void RingGrow(RingHeader* ring, uint64_t head, uint32_t slots, Wake wake) noexcept {
+  while (ring->capacity < ring->most && head <= ring->capacity &&
+         head + slots > ring->capacity / kWakeShare && wake.Grow(ring)) {}
+}
+
 template <typename Wake>
 [[gnu::noinline]] bool RingFindRoom(RingHeader* ring, uint64_t head, uint32_t slots,
                                     Wake wake) noexcept {
+  RingGrow(ring, head, slots, wake);
   const uint64_t tail = ring->tail.load(std::memory_order_acquire);
   const uint64_t used = head + slots - tail;
   const uint32_t quiet = ring->capacity / kWakeShare;
