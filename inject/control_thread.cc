@@ -297,11 +297,16 @@ void AwaitSession() noexcept {
   }
 }
 
+bool AskForSession() noexcept {
+  g_hastened.store(1);
+  WakeControlThread();
+  return g_runs.load() != 0;
+}
+
 void HastenSession() noexcept {
   constexpr uint64_t kLimit = kSecond / 5;
   constexpr timespec kLook = {0, kMillisecond / 2};
-  g_hastened.store(1);
-  WakeControlThread();
+  AskForSession();
   for (const uint64_t until = Now() + kLimit; SessionIsDue() && Now() < until;)
     raw::Call(SYS_nanosleep, raw::Arg(&kLook), 0);
 }

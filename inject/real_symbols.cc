@@ -280,8 +280,7 @@ bool ResolveRealSymbols() noexcept {
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
   g_is_thread_sanitized =
       MayBeDefinedFrom(_r_debug.r_map, "__tsan_init") && dlsym(Program(), "__tsan_init") != nullptr;
-  g_c11_is_libcs =
-      AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
+  g_c11_is_libcs = AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
   real = found;
   FindHeapBefore();
   g_resolved = 2;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -39,7 +40,7 @@ constexpr uint64_t kFewRings = 6;
 constexpr uint64_t kFewRecordsBytes = proto::kMinRingBytes;
 constexpr uint32_t kGrowth = 4;
 
-int g_error = 0;  // see RingFileError()
+int g_error = 0;             // see RingFileError()
 uint64_t g_first_bytes = 0;  // of the file, as it was made
 // The file that this process made. Who owns the folder may exchange the name.
 dev_t g_device = 0;
@@ -117,6 +118,15 @@ void* Map(long fd, uint64_t offset, uint64_t bytes) {
   return reinterpret_cast<void*>(address);
 }
 
+void NotePlace(RingFileHeader* header) {
+  struct stat status;
+  utsname names;
+  if (raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg("/proc/self/ns/pid"), raw::Arg(&status), 0) == 0)
+    header->pid_namespace = status.st_ino;
+  if (raw::Call(SYS_uname, raw::Arg(&names)) == 0)
+    Text(header->host, sizeof(header->host)).Add(names.nodename);
+}
+
 void FillHeader(RingFileHeader* header) {
   header->version = proto::kRingFileVersion;
   header->header_bytes = static_cast<uint32_t>(kHeaderBytes);
@@ -138,6 +148,9 @@ void FillHeader(RingFileHeader* header) {
   const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
                            sizeof(header->executable) - 1);
   if (n > 0) header->executable[n] = 0;
+  header->segments = static_cast<uint32_t>(
+      g_settings.flight_bytes != 0 ? proto::RingSegments::kMaybe : proto::RingSegments::kNone);
+  NotePlace(header);
   header->magic = proto::kRingFileMagic;
 }
 
@@ -271,9 +284,8 @@ RingFileHeader* MakeFile() {
   char* address = nullptr;
   if (g_first_bytes != 0 || Allocate(fd, 0, kHeaderBytes))
     address = static_cast<char*>(Map(fd, 0, kHeaderBytes));
-  if (address != nullptr &&
-      !(MakeReal({address, 0, proto::kPageBytes}, fd) &&
-        MakeReal({address + kTail, kTail, kHeaderBytes - kTail}, fd))) {
+  if (address != nullptr && !(MakeReal({address, 0, proto::kPageBytes}, fd) &&
+                              MakeReal({address + kTail, kTail, kHeaderBytes - kTail}, fd))) {
     raw::Call(SYS_munmap, raw::Arg(address), kHeaderBytes);
     address = nullptr;
   }
@@ -317,7 +329,8 @@ proto::RingHeader* OpenRing(int tid) noexcept {
 bool GrowRing(proto::RingHeader* ring) noexcept {
   const RingFileHeader* file = g_process.ring_file;
   uint32_t slot = 0;
-  while (slot < proto::kMaxRings && __atomic_load_n(&g_rings[slot], __ATOMIC_RELAXED) != ring) ++slot;
+  while (slot < proto::kMaxRings && __atomic_load_n(&g_rings[slot], __ATOMIC_RELAXED) != ring)
+    ++slot;
   // Not in a child that was forked by a signal handler, inside the hook that it interrupted.
   if (file == nullptr || slot == proto::kMaxRings) return false;
   const uint64_t offset = file->directory[slot].offset.load(std::memory_order_relaxed);
@@ -364,6 +377,11 @@ void UpdateLatestSnapshot() noexcept {
   file->latest_ticks = proto::ReadTicks(g_process.clock);
   file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+}
+
+void NoteOwnTime(uint64_t ns) noexcept {
+  RingFileHeader* file = g_process.ring_file;
+  if (file != nullptr) file->begin_end_cpu_ns.fetch_add(ns, std::memory_order_relaxed);
 }
 
 int RingFileError() noexcept { return g_error; }

@@ -23,8 +23,8 @@ bool EnsureRingFile() noexcept;
 // the memory budget is used up.
 proto::RingHeader* OpenRing(int tid) noexcept;
 
-// Gives a ring four times the room on the disk, at most RingHeader::most records. False: it stays as
-// it is, because the disk takes no more. In hooks, on the thread that owns the ring.
+// Gives a ring four times the room on the disk, at most RingHeader::most records. False: it stays
+// as it is, because the disk takes no more. In hooks, on the thread that owns the ring.
 bool GrowRing(proto::RingHeader* ring) noexcept;
 
 // Closes a ring: its owner will not write again. The drain empties the ring and frees it.
@@ -40,6 +40,9 @@ void CountLostWithoutFile() noexcept;
 // Puts the text that the process said last into the header, as the reason why recording ended
 // early.
 void NoteTrouble() noexcept;
+
+// Adds processor time of the calling thread that went into the begin or the end of gpuprof (ns).
+void NoteOwnTime(uint64_t ns) noexcept;
 
 // Reads all clocks into the header's `latest_*` fields (exit, each second).
 void UpdateLatestSnapshot() noexcept;

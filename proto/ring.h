@@ -136,6 +136,10 @@ struct RingDirectoryEntry {
   uint64_t bytes;                // header and records
 };
 
+// Whether the process keeps a flight recorder's segments beside the file: to look for them is to
+// read the whole folder, which may hold the files of many thousand processes.
+enum class RingSegments : uint32_t { kNotKnown = 0, kNone = 1, kMaybe = 2 };
+
 struct RingFileHeader {
   uint64_t magic;
   uint32_t version;
@@ -210,7 +214,16 @@ struct RingFileHeader {
   std::atomic<uint64_t> room_wait_ticks;
   // Namespaces that the program made with dlmopen: what happens in them is not recorded.
   std::atomic<uint32_t> namespaces;
+  // Where `pid` is a process's number: the inode of its namespace of process numbers, 0 if it is
+  // not known, and the host's name, cut.
+  uint64_t pid_namespace;
+  char host[64];
+  uint32_t segments;  // RingSegments
+  // Processor time of the program's threads in which gpuprof began and ended (ns).
+  std::atomic<uint64_t> begin_end_cpu_ns;
 };
+// A ring may follow it: the size of a header that is in a file never changes.
+static_assert(sizeof(RingFileHeader) <= 9 * kPageBytes && sizeof(RingFileHeader) > 8 * kPageBytes);
 
 // --- Producer
 // ---------------------------------------------------------------------------------------------------------
@@ -228,8 +241,8 @@ struct WakeNobody {
   bool AwaitRoom(const RingHeader*, uint64_t) const noexcept { return false; }
 };
 
-// Gives a new ring more room before it would be a quarter full: most processes of a job's tree write
-// a few records and end. Each record keeps its slot, because the head has not come round yet.
+// Gives a new ring more room before it would be a quarter full: most processes of a job's tree
+// write a few records and end. Each record keeps its slot, because the head has not come round yet.
 template <typename Wake>
 inline void RingGrow(RingHeader* ring, uint64_t head, uint32_t slots, Wake wake) noexcept {
   while (ring->capacity < ring->most && head <= ring->capacity &&
