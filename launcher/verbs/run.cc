@@ -20,6 +20,7 @@
 #include "launcher/child.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
+#include "launcher/dead_processes.h"
 #include "launcher/gpu/nvml_library.h"
 #include "launcher/gpu/sampler_process.h"
 #include "launcher/objects.h"
@@ -162,7 +163,11 @@ class Run : public Verb {
           ComposePreload(objects.inject, facts_.program.sanitizer, Variable("LD_PRELOAD"));
     }
     PrepareSampler();
-    facts_.child = RunChild(command_, changes, [this] { SayAll(sampler_.Start()); });
+    facts_.child = RunChild(command_, changes, [this](int32_t pid) {
+      SayAll(sampler_.Start());
+      dead_processes_.Start(&bundle_.folder(), pid);
+    });
+    dead_processes_.Stop();
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
@@ -274,6 +279,7 @@ class Run : public Verb {
   SamplerProcess sampler_;
   std::vector<std::string> command_;
   BundleDirectory bundle_;
+  DeadProcesses dead_processes_;
   RunFacts facts_;
 };
 
