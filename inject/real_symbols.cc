@@ -70,32 +70,33 @@ void FindAll(RealSymbols* found) {
   }
 }
 
-// Where an object's parts lie. dladdr() would read its whole table of symbols.
+// Where an object's parts lie.
 struct ObjectRange {
-  uintptr_t inside;  // an address of it
-  uintptr_t begin, end;
+  uintptr_t begin = 0, end = 0;
   bool Has(void* function) const {
     const auto address = reinterpret_cast<uintptr_t>(function);
     return address >= begin && address < end;
   }
 };
 
-int FindRange(dl_phdr_info* info, size_t, void* data) {
-  auto* range = static_cast<ObjectRange*>(data);
-  uintptr_t begin = ~uintptr_t{0}, end = 0;
-  bool is_it = false;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info->dlpi_phdr[i];
-    if (part.p_type != PT_LOAD) continue;
-    const uintptr_t from = info->dlpi_addr + part.p_vaddr, to = from + part.p_memsz;
-    if (from < begin) begin = from;
-    if (to > end) end = to;
-    is_it |= range->inside >= from && range->inside < to;
+// Returns the range of the library that has the function; empty: no library has it. dladdr() would
+// read the library's whole table of symbols, and dl_iterate_phdr() may be a sanitizer's, which does
+// not work yet.
+ObjectRange RangeOf(void* function) {
+  const auto address = reinterpret_cast<uintptr_t>(function);
+  uintptr_t base = 0;
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (object->l_addr <= address && object->l_addr > base) base = object->l_addr;
   }
-  if (!is_it) return 0;
-  range->begin = begin;
-  range->end = end;
-  return 1;
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
+  if (base == 0 || __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto* part = reinterpret_cast<const ElfW(Phdr)*>(base + header->e_phoff);
+  ObjectRange range = {base, base};
+  for (int i = 0; i < header->e_phnum; ++i) {
+    const uintptr_t end = base + part[i].p_vaddr + part[i].p_memsz;
+    if (part[i].p_type == PT_LOAD && end > range.end) range.end = end;
+  }
+  return range;
 }
 
 bool AllC11IsOfObjectOf(void* function_of_libc, const RealSymbols& found) {
@@ -106,8 +107,7 @@ bool AllC11IsOfObjectOf(void* function_of_libc, const RealSymbols& found) {
       GPUPROF_C11(thrd_create)
 #undef GPUPROF_C11
   };
-  ObjectRange libc = {reinterpret_cast<uintptr_t>(function_of_libc), 0, 0};
-  dl_iterate_phdr(FindRange, &libc);
+  const ObjectRange libc = RangeOf(function_of_libc);
   for (void* function : functions) {
     if (!libc.Has(function)) return false;
   }
