@@ -45,6 +45,7 @@ constinit GuardedFd g_socket;                // the newest listener's
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
 std::atomic<uint32_t> g_owner{0};            // who made the socket
 std::atomic<uint32_t> g_listener{0};         // number of the newest listener
+std::atomic<uint32_t> g_is_over{0};          // 1: no listener is wanted any more
 // The request being carried out; the listener owns it but while it is kAsked.
 enum RequestState : uint32_t { kNothingAsked, kAsked, kAnswered };
 struct {
@@ -362,12 +363,14 @@ void* ListenerMain(void* argument) {
 
 void OpenControlSocket() noexcept {
   const uintptr_t number = g_listener.fetch_add(1) + 1;
+  if (g_is_over.load() != 0 || g_process.finished.load() != 0) return;
   RemoveControlSocket();  // of the one before, which binds no more
   if (StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes) != 0)
     Debug("no control socket could be made; only the signal can toggle a capture");
 }
 
 void EndListener() noexcept {
+  g_is_over.store(1);
   if (g_listener.fetch_add(1) == 0) return;
   // It waits for a client.
   sockaddr_un address = {};
@@ -414,6 +417,7 @@ void ForgetControlSocket() noexcept {
   g_lock.Reset();
   g_path[0] = 0;
   g_listener.store(0);
+  g_is_over.store(0);
   g_removal.store(kNothingAsked);
   g_server.store(0);
   g_socket.CloseIfOurs();

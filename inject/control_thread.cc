@@ -11,6 +11,7 @@
 
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
+#include "inject/dormant.h"
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
@@ -32,7 +33,8 @@ constexpr uint64_t kSecond = 1000 * kMillisecond;
 // of a whole program there. What is not touched takes addresses alone.
 constexpr size_t kStackBytes = 2 * 1024 * 1024;
 // Most processes of a job's tree live for milliseconds: they get neither the tracer nor its thread.
-// Exact heap traces want stacks from the first allocation on and start at once.
+// Nor do they get a control socket. Exact heap traces want stacks from the first allocation on and
+// start at once.
 constexpr uint64_t kSessionDelay = 10 * kMillisecond;
 constexpr uint64_t kForkedSessionDelay = 50 * kMillisecond;
 constexpr uint64_t kSilentTime = kSecond;
@@ -86,6 +88,7 @@ struct Deadlines {
   uint64_t session;  // when the tracer is loaded for a capture that began with the process
   uint64_t tick;
   uint64_t loading;   // until then libraries are taken to be on their way
+  uint64_t socket;    // when the control socket is opened; 0: it was
   uint64_t lonely;    // next look at whether only our threads are left
   uint64_t farewell;  // until then a thread of the program is taken to be ending
   uint64_t ranges;    // next look for a framework that tells of steps; 0: no more
@@ -182,8 +185,18 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   exit(0);
 }
 
+// What libc allocates for the listener would be this thread's first memory, for which malloc
+// reserves 64 MiB of addresses.
+void OpenFirstSocket(Deadlines* deadlines, uint64_t now) {
+  if (deadlines->socket == 0 || now < deadlines->socket) return;
+  deadlines->socket = 0;
+  const FromArena section;
+  OpenControlSocket();
+}
+
 void Work(Deadlines* deadlines, uint64_t began) {
   const uint64_t now = Now();
+  OpenFirstSocket(deadlines, now);
   if (g_delayed_start != 0 && now >= g_delayed_start) {
     // Set before it begins: a child forked meanwhile records as well.
     if (g_launch.length_ns != 0) g_delayed_stop = now + g_launch.length_ns;
@@ -218,11 +231,12 @@ void Work(Deadlines* deadlines, uint64_t began) {
 
 void* ControlMain(void*) {
   EnterToolThread(proto::kControlThread);
-  // A handler that still needs its bit makes the listener's thread.
+  // A handler still needs its bit.
   while ((g_process.recording.load() & kAllocateInHandler) != 0) SleepFor(kMillisecond / 10);
   const uint64_t began = Now();
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
+  deadlines.socket = IsCapturing() ? deadlines.session : began;
   deadlines.ranges = began;
   if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
@@ -243,6 +257,7 @@ void* ControlMain(void*) {
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
     Earlier(&until, deadlines.ranges);
+    Earlier(&until, deadlines.socket);
     if (HasParentsCaptures()) Earlier(&until, Now() + kTick);
     if (MainThreadLeft()) Earlier(&until, deadlines.lonely);
     if (SessionIsDue()) {
@@ -264,12 +279,7 @@ void StartControlThread(bool forked) noexcept {
   g_leave.store(0);
   g_runs.store(1);
   const int error = StartToolThread(ControlMain, nullptr, kStackBytes);
-  if (error == 0) {
-    // Not on the control thread: what libc allocates for the listener would be the thread's first
-    // memory, for which malloc reserves 64 MiB of addresses.
-    OpenControlSocket();
-    return;
-  }
+  if (error == 0) return;
   g_runs.store(0);
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
@@ -298,11 +308,16 @@ void AwaitSession() noexcept {
   }
 }
 
+bool AskForSession() noexcept {
+  g_hastened.store(1);
+  WakeControlThread();
+  return g_runs.load() != 0;
+}
+
 void HastenSession() noexcept {
   constexpr uint64_t kLimit = kSecond / 5;
   constexpr timespec kLook = {0, kMillisecond / 2};
-  g_hastened.store(1);
-  WakeControlThread();
+  AskForSession();
   for (const uint64_t until = Now() + kLimit; SessionIsDue() && Now() < until;)
     raw::Call(SYS_nanosleep, raw::Arg(&kLook), 0);
 }

@@ -29,6 +29,10 @@ void WakeControlThread() noexcept;
 // allocations are all wanted with their stacks. Not under the loader's lock.
 void AwaitSession() noexcept;
 
+// Asks for the session of a capture that records already, whatever the session was waiting for.
+// Returns at once. False: no thread could begin it. Any thread.
+bool AskForSession() noexcept;
+
 // Begins the session of a capture now, whatever the session was waiting for, and waits for it.
 // Returns after 200 ms at the latest. For an event that only the tracer can record.
 void HastenSession() noexcept;

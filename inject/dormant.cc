@@ -29,7 +29,7 @@ std::atomic<uint32_t> g_state{kAwake};
 std::atomic<void*> g_mapping{nullptr};
 std::atomic<int> g_timer{-1};  // of the kernel
 std::atomic<uint32_t> g_tries{0};
-std::atomic<int> g_waker{0};  // the thread whose handler starts the control thread
+std::atomic<int> g_in_arena{0};  // the thread that is in a FromArena section
 
 // Shows that the process is dormant. The mapping lies behind the end of our file: it has no memory,
 // and nobody reads it.
@@ -74,11 +74,10 @@ void RemoveTimer() {
 
 // In a handler that may come again at once on another thread: the state keeps others out.
 void Start() {
-  g_waker.store(raw::GetTid());
-  g_process.recording.fetch_or(kAllocateInHandler);
-  StartControlThread(g_process.is_forked != 0);
-  g_process.recording.fetch_and(~kAllocateInHandler);
-  g_waker.store(0);
+  {
+    const FromArena section;
+    StartControlThread(g_process.is_forked != 0);
+  }
   RemoveTimer();
   RestartCalls(false);
   HideDormant();
@@ -129,13 +128,23 @@ void StayAwake() noexcept {
   HideDormant();
 }
 
-bool AllocatesInHandler() noexcept { return g_waker.load() == raw::GetTid(); }
+bool AllocatesInHandler() noexcept { return g_in_arena.load() == raw::GetTid(); }
+
+FromArena::FromArena() noexcept {
+  g_in_arena.store(raw::GetTid());
+  g_process.recording.fetch_or(kAllocateInHandler);
+}
+
+FromArena::~FromArena() noexcept {
+  g_process.recording.fetch_and(~kAllocateInHandler);
+  g_in_arena.store(0);
+}
 
 void ForgetWakeUps() noexcept {
   g_state.store(kAwake);
   g_timer.store(-1);
   g_tries.store(0);
-  g_waker.store(0);
+  g_in_arena.store(0);
 }
 
 }  // namespace gpuprof::inject

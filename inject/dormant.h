@@ -36,9 +36,20 @@ void WakeNow() noexcept;
 // Ends the dormant state: the process has a thread from now on, or nothing may wake it any more.
 void StayAwake() noexcept;
 
-// Returns whether the calling thread's allocations must not go to the program's allocator, because
-// its own handler may have interrupted it. For the hooks of malloc and calloc.
+// Returns whether the calling thread's allocations must not go to the program's allocator: its own
+// handler may have interrupted it, or the thread is in a FromArena section. For the hooks of malloc
+// and calloc.
 bool AllocatesInHandler() noexcept;
+
+// While it lives, what the calling thread allocates comes from the bootstrap arena. For a few
+// blocks, which are never given back. One thread of gpuprof at a time.
+class FromArena {
+ public:
+  FromArena() noexcept;
+  ~FromArena() noexcept;
+  FromArena(const FromArena&) = delete;
+  FromArena& operator=(const FromArena&) = delete;
+};
 
 // Forgets the parent's timer, in a forked child.
 void ForgetWakeUps() noexcept;

@@ -27,6 +27,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
+#include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/thread_exit.h"
 #include "inject/tsc.h"
@@ -139,7 +140,11 @@ void Enter() {
 
 constinit std::atomic<uint32_t> g_has_entered{0};
 
-__attribute__((constructor(101))) void OnLoaded() { EnsureEntered(); }
+__attribute__((constructor(101))) void OnLoaded() {
+  const uint64_t began = proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+  EnsureEntered();
+  NoteOwnTime(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID) - began);
+}
 
 }  // namespace
 

@@ -117,11 +117,11 @@ bool ResetSampled() noexcept {
   if (g_process.sampled != nullptr) {
     // Gives the pages back and reads as zero afterwards.
     raw::Call(SYS_madvise, raw::Arg(g_process.sampled), kBytes, MADV_DONTNEED);
+    for (std::atomic<uint8_t>& count : g_process.filter) count.store(0, std::memory_order_relaxed);
   } else {
     g_process.sampled = static_cast<std::atomic<uint64_t>*>(MapPages(kBytes));
     if (g_process.sampled == nullptr) return false;
   }
-  for (std::atomic<uint8_t>& count : g_process.filter) count.store(0, std::memory_order_relaxed);
   return true;
 }
 

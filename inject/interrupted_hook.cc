@@ -21,9 +21,10 @@ struct Kept {
 };
 __thread Kept t_kept __attribute__((tls_model("initial-exec")));
 
+// The hook may be about to give the ring more room.
 long RingBytes(const proto::RingHeader* ring) {
-  return static_cast<long>(proto::kRingHeaderBytes +
-                           uint64_t{ring->capacity} * proto::kRecordBytes);
+  const uint64_t records = ring->capacity > ring->most ? ring->capacity : ring->most;
+  return static_cast<long>(proto::kRingHeaderBytes + records * proto::kRecordBytes);
 }
 
 }  // namespace

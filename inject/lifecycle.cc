@@ -22,6 +22,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
+#include "inject/ring_room.h"
 #include "inject/signal_sender.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
@@ -302,6 +303,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
     return;
   if (t_thread.busy != 0)
     return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
+  const uint64_t began = proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
   // While dormant there is nothing to end that a child could have half of.
   const HeldSignals held(/*wanted=*/g_process.captures.load() != 0);
   NoteExit(way, status);
@@ -320,6 +322,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   if (g_process.finished.exchange(1) != 0) return;
   const bool was_dormant = g_process.session.load() == 0 && g_process.captures.load() == 0;
   was_dormant ? HaveControlSocketRemoved() : RemoveControlSocket();
+  NoteOwnTime(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID) - began);
   // Without a session (a process that lived for milliseconds) the ring file is the trace; the
   // launcher or a reader finishes it.
   const tracer::Api* api = g_process.tracer;
@@ -406,6 +409,7 @@ void AfterForkInChild() noexcept {
   ForgetWakeUps();
   ForgetSenders();
   ForgetCuptiCalls();
+  ForgetVainWaits();
   g_process.tracer = LoadedTracer();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();
   g_process.clock = g_settings.clock;

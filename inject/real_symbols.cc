@@ -71,12 +71,36 @@ void FindAll(RealSymbols* found) {
   }
 }
 
-const void* ObjectOf(void* function) {
-  Dl_info info;
-  return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+// Where an object's parts lie.
+struct ObjectRange {
+  uintptr_t begin = 0, end = 0;
+  bool Has(void* function) const {
+    const auto address = reinterpret_cast<uintptr_t>(function);
+    return address >= begin && address < end;
+  }
+};
+
+// Returns the range of the library that has the function; empty: no library has it. dladdr() would
+// read the library's whole table of symbols, and dl_iterate_phdr() may be a sanitizer's, which does
+// not work yet.
+ObjectRange RangeOf(void* function) {
+  const auto address = reinterpret_cast<uintptr_t>(function);
+  uintptr_t base = 0;
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (object->l_addr <= address && object->l_addr > base) base = object->l_addr;
+  }
+  const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
+  if (base == 0 || __builtin_memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto* part = reinterpret_cast<const ElfW(Phdr)*>(base + header->e_phoff);
+  ObjectRange range = {base, base};
+  for (int i = 0; i < header->e_phnum; ++i) {
+    const uintptr_t end = base + part[i].p_vaddr + part[i].p_memsz;
+    if (part[i].p_type == PT_LOAD && end > range.end) range.end = end;
+  }
+  return range;
 }
 
-bool AllC11Is(const void* libc, const RealSymbols& found) {
+bool AllC11IsOfObjectOf(void* function_of_libc, const RealSymbols& found) {
   void* const functions[] = {
 #define GPUPROF_C11(name) reinterpret_cast<void*>(found.name)
       GPUPROF_C11(mtx_lock),   GPUPROF_C11(mtx_timedlock), GPUPROF_C11(mtx_trylock),
@@ -84,10 +108,11 @@ bool AllC11Is(const void* libc, const RealSymbols& found) {
       GPUPROF_C11(thrd_create)
 #undef GPUPROF_C11
   };
+  const ObjectRange libc = RangeOf(function_of_libc);
   for (void* function : functions) {
-    if (ObjectOf(function) != libc) return false;
+    if (!libc.Has(function)) return false;
   }
-  return libc != nullptr;
+  return true;
 }
 
 // The function of this name that the program itself gets; null: it is `ours`. An executable's own
@@ -256,7 +281,7 @@ bool ResolveRealSymbols() noexcept {
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
   for (const char* name : proto::kWatchingFunctions)
     g_is_sanitized |= MayBeDefinedFrom(_r_debug.r_map, name) && dlsym(Program(), name) != nullptr;
-  g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
+  g_c11_is_libcs = AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
   real = found;
   FindHeapBefore();
   g_resolved = 2;

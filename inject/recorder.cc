@@ -142,6 +142,8 @@ void WakeDrain::operator()() const noexcept {
   raw::Call(SYS_futex, raw::Arg(&g_process.drain_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
+bool WakeDrain::Grow(RingHeader* ring) const noexcept { return GrowRing(ring); }
+
 bool WakeDrain::AwaitRoom(const RingHeader* ring, uint64_t end) const noexcept {
   return inject::AwaitRoom(ring, end);
 }

@@ -111,6 +111,7 @@ class HookTimer {
 // ring is full, the thread waits for the drain where it may (ring_room.h).
 struct WakeDrain {
   void operator()() const noexcept;
+  bool Grow(proto::RingHeader* ring) const noexcept;
   bool AwaitRoom(const proto::RingHeader* ring, uint64_t end) const noexcept;
 };
 

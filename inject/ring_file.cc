@@ -5,13 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "inject/given_files.h"
 #include "inject/own_room.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
+#include "inject/real_pages.h"
 #include "inject/state.h"
 #include "inject/text.h"
 #include "proto/file_size_signal.h"
@@ -34,9 +37,13 @@ constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for ma
 // The sum of 1/n up to the most rings there can be, less what rounding down to powers of two saves.
 constexpr uint64_t kRingShare = 6;
 constexpr uint64_t kFewRings = 6;
-constexpr int kMostInterruptions = 1000;
 
-int g_error = 0;  // see RingFileError()
+// Of a ring's records so many bytes are on the disk at first.
+constexpr uint64_t kFewRecordsBytes = proto::kMinRingBytes;
+constexpr uint32_t kGrowth = 4;
+
+int g_error = 0;             // see RingFileError()
+uint64_t g_first_bytes = 0;  // of the file, as it was made
 // The file that this process made. Who owns the folder may exchange the name.
 dev_t g_device = 0;
 ino_t g_inode = 0;
@@ -74,43 +81,32 @@ long OpenFile(int flags) {
   return fd;
 }
 
-bool WriteZeros(long fd, uint64_t offset, uint64_t bytes) {
-  static char zeros[proto::kPageBytes];  // not constant: it would be part of the file
-  for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
-    if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros),
-                  static_cast<long>(offset + done)) != static_cast<long>(sizeof(zeros))) {
-      g_error = ENOSPC;
-      return false;
-    }
-  }
-  return true;
+bool SetBytes(long fd, uint64_t bytes) {
+  const proto::NoFileSizeSignal no_signal;
+  return raw::Call(SYS_ftruncate, fd, static_cast<long>(bytes)) == 0;
 }
 
-// Makes [offset, offset + bytes), whole pages, of the file real on disk. File systems without
-// fallocate get zeros written.
-bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
-  const proto::NoFileSizeSignal no_signal;
-  // On tmpfs a signal ends it early and undoes it, and a program that samples itself gets many:
-  // smaller steps get through between two of them.
-  uint64_t step = bytes;
-  uint64_t done = 0;
-  for (int interrupted = 0; done < bytes;) {
-    if (step > bytes - done) step = bytes - done;
-    const long result =
-        raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset + done), static_cast<long>(step));
-    if (result == 0) {
-      done += step;
-    } else if (result == -EINTR && ++interrupted < kMostInterruptions) {
-      if (step > proto::kPageBytes) step = step / 2 / proto::kPageBytes * proto::kPageBytes;
-      if (step == 0) step = proto::kPageBytes;
-    } else if (result == -EOPNOTSUPP || result == -ENOSYS) {
-      return WriteZeros(fd, offset, bytes);
-    } else {
-      g_error = static_cast<int>(-result);
-      return false;
-    }
-  }
-  return true;
+// A part of the file and its mapping.
+struct Part {
+  char* address;
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+bool Allocate(long fd, uint64_t offset, uint64_t bytes) {
+  const int error = AllocatePages(fd, offset, bytes);
+  if (error != 0) g_error = error;
+  return error == 0;
+}
+
+// Makes it real. `fd` is the file; negative: it is opened if need be.
+bool MakeReal(const Part& part, long fd) {
+  if (PopulatePages(part.address, part.bytes)) return true;
+  if (fd >= 0) return Allocate(fd, part.offset, part.bytes);
+  const long own = OpenFile(O_RDWR);
+  const bool made = own >= 0 && Allocate(own, part.offset, part.bytes);
+  if (own >= 0) raw::Call(SYS_close, own);
+  return made;
 }
 
 void* Map(long fd, uint64_t offset, uint64_t bytes) {
@@ -127,6 +123,15 @@ void* Map(long fd, uint64_t offset, uint64_t bytes) {
   // The kernel would read 128 KiB of zeros ahead for each page that a short process touches.
   if (fd >= 0) raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_RANDOM);
   return reinterpret_cast<void*>(address);
+}
+
+void NotePlace(RingFileHeader* header) {
+  struct stat status;
+  utsname names;
+  if (raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg("/proc/self/ns/pid"), raw::Arg(&status), 0) == 0)
+    header->pid_namespace = status.st_ino;
+  if (raw::Call(SYS_uname, raw::Arg(&names)) == 0)
+    Text(header->host, sizeof(header->host)).Add(names.nodename);
 }
 
 void FillHeader(RingFileHeader* header) {
@@ -150,6 +155,9 @@ void FillHeader(RingFileHeader* header) {
   const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
                            sizeof(header->executable) - 1);
   if (n > 0) header->executable[n] = 0;
+  header->segments = static_cast<uint32_t>(
+      g_settings.flight_bytes != 0 ? proto::RingSegments::kMaybe : proto::RingSegments::kNone);
+  NotePlace(header);
   header->magic = proto::kRingFileMagic;
 }
 
@@ -200,6 +208,35 @@ void TakeOver(RingHeader* ring, int tid) {
   ring->state.store(static_cast<uint32_t>(proto::RingState::kOwned), std::memory_order_release);
 }
 
+// The entry of one of the first threads is on the header's first page, which is real.
+bool HasRealEntry(const RingFileHeader* file, uint32_t slot) {
+  const auto* entry = reinterpret_cast<const char*>(&file->directory[slot]);
+  const auto at = static_cast<uint64_t>(entry - reinterpret_cast<const char*>(file));
+  if (at + sizeof(file->directory[slot]) <= proto::kPageBytes) return true;
+  const uint64_t page = at / proto::kPageBytes * proto::kPageBytes;
+  char* address = const_cast<char*>(entry) - (at - page);
+  return MakeReal({address, page, proto::kPageBytes}, -1);
+}
+
+// Returns the ring's mapping; its header, its first records and its place in the file are real.
+// Null: the file cannot have it.
+RingHeader* MapInFile(uint64_t offset, uint64_t total) {
+  const long fd = OpenFile(O_RDWR);
+  if (fd < 0) return nullptr;
+  // Only its last page makes the file longer without ever making it shorter, whatever other threads
+  // do.
+  const bool has_place = offset + total <= g_first_bytes ||
+                         Allocate(fd, offset + total - proto::kPageBytes, proto::kPageBytes);
+  char* address = has_place ? static_cast<char*>(Map(fd, offset, total)) : nullptr;
+  const uint64_t real = proto::kRingHeaderBytes + kFewRecordsBytes;
+  if (address != nullptr && !MakeReal({address, offset, real}, fd)) {
+    raw::Call(SYS_munmap, raw::Arg(address), static_cast<long>(total));
+    address = nullptr;
+  }
+  raw::Call(SYS_close, fd);
+  return reinterpret_cast<RingHeader*>(address);
+}
+
 RingHeader* NewRing(int tid) {
   const uint64_t bytes = NextRingBytes();
   if (bytes == 0) return nullptr;
@@ -212,12 +249,7 @@ RingHeader* NewRing(int tid) {
   const uint64_t total = proto::kRingHeaderBytes + bytes;
   RingFileHeader* file = g_process.ring_file;
   const uint64_t offset = file->file_bytes.fetch_add(total, std::memory_order_relaxed);
-  RingHeader* ring = nullptr;
-  const long fd = OpenFile(O_RDWR);
-  if (fd >= 0) {
-    if (Reserve(fd, offset, total)) ring = static_cast<RingHeader*>(Map(fd, offset, total));
-    raw::Call(SYS_close, fd);
-  }
+  RingHeader* ring = HasRealEntry(file, slot) ? MapInFile(offset, total) : nullptr;
   const bool in_file = ring != nullptr;
   if (!in_file) {
     ring = static_cast<RingHeader*>(Map(-1, 0, total));
@@ -226,7 +258,8 @@ RingHeader* NewRing(int tid) {
     Debug("a ring is in anonymous memory: its last events are lost if the process is killed");
   }
   ring->magic = proto::kRingMagic;
-  ring->capacity = static_cast<uint32_t>(bytes / proto::kRecordBytes);
+  ring->most = static_cast<uint32_t>(bytes / proto::kRecordBytes);
+  ring->capacity = in_file ? kFewRecordsBytes / proto::kRecordBytes : ring->most;
   TakeOver(ring, tid);
   if (in_file) {
     file->directory[slot].bytes = total;
@@ -244,21 +277,38 @@ void MoveEarlyEdges() {
   if (count != 0) g_process.ring_file->thread_edges.fetch_add(count, std::memory_order_relaxed);
 }
 
+// Returns the mapping of a new file's header. Null: there can be no file. Of the directory only the
+// first page is real; most processes have few threads.
+RingFileHeader* MakeFile() {
+  const long fd = OpenFile(O_RDWR | O_CREAT | O_EXCL);
+  if (fd < 0) return nullptr;
+  constexpr uint64_t kTail =
+      offsetof(RingFileHeader, ranges_unpaired) / proto::kPageBytes * proto::kPageBytes;
+  // With a place for the first ring, if files may be so large.
+  const uint64_t with_ring = kHeaderBytes + proto::kRingHeaderBytes + NextRingBytes();
+  g_first_bytes = SetBytes(fd, with_ring) ? with_ring : 0;
+  g_error = 0;
+  char* address = nullptr;
+  if (g_first_bytes != 0 || Allocate(fd, 0, kHeaderBytes))
+    address = static_cast<char*>(Map(fd, 0, kHeaderBytes));
+  if (address != nullptr && !(MakeReal({address, 0, proto::kPageBytes}, fd) &&
+                              MakeReal({address + kTail, kTail, kHeaderBytes - kTail}, fd))) {
+    raw::Call(SYS_munmap, raw::Arg(address), kHeaderBytes);
+    address = nullptr;
+  }
+  raw::Call(SYS_close, fd);
+  if (address == nullptr) RemoveRingFile();  // a file without a header tells nobody anything
+  return reinterpret_cast<RingFileHeader*>(address);
+}
+
 }  // namespace
 
 bool EnsureRingFile() noexcept {
   uint32_t state = g_process.ring_file_state.load(std::memory_order_acquire);
   if (state == 2) return true;
   if (state != 0 || !g_process.ring_file_state.compare_exchange_strong(state, 1)) return false;
-  RingFileHeader* header = nullptr;
   g_error = 0;
-  const long fd = OpenFile(O_RDWR | O_CREAT | O_EXCL);
-  if (fd >= 0) {
-    if (Reserve(fd, 0, kHeaderBytes))
-      header = static_cast<RingFileHeader*>(Map(fd, 0, kHeaderBytes));
-    raw::Call(SYS_close, fd);
-    if (header == nullptr) RemoveRingFile();  // a file without a header tells nobody anything
-  }
+  RingFileHeader* header = MakeFile();
   if (header == nullptr) {
     header = static_cast<RingFileHeader*>(Map(-1, 0, kHeaderBytes));
     if (header == nullptr) {
@@ -281,6 +331,25 @@ proto::RingHeader* OpenRing(int tid) noexcept {
     return ring;
   }
   return NewRing(tid);
+}
+
+bool GrowRing(proto::RingHeader* ring) noexcept {
+  const RingFileHeader* file = g_process.ring_file;
+  uint32_t slot = 0;
+  while (slot < proto::kMaxRings && __atomic_load_n(&g_rings[slot], __ATOMIC_RELAXED) != ring)
+    ++slot;
+  // Not in a child that was forked by a signal handler, inside the hook that it interrupted.
+  if (file == nullptr || slot == proto::kMaxRings) return false;
+  const uint64_t offset = file->directory[slot].offset.load(std::memory_order_relaxed);
+  const uint64_t had = proto::kRingHeaderBytes + uint64_t{ring->capacity} * proto::kRecordBytes;
+  const uint32_t records =
+      ring->capacity > ring->most / kGrowth ? ring->most : ring->capacity * kGrowth;
+  const uint64_t more = uint64_t{records - ring->capacity} * proto::kRecordBytes;
+  const int error = g_error;
+  const bool made = MakeReal({reinterpret_cast<char*>(ring) + had, offset + had, more}, -1);
+  g_error = error;  // the ring is in the file as before
+  if (made) ring->capacity = records;
+  return made;
 }
 
 void CloseRing(proto::RingHeader* ring) noexcept {
@@ -315,6 +384,11 @@ void UpdateLatestSnapshot() noexcept {
   file->latest_ticks = proto::ReadTicks(g_process.clock);
   file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+}
+
+void NoteOwnTime(uint64_t ns) noexcept {
+  RingFileHeader* file = g_process.ring_file;
+  if (file != nullptr) file->begin_end_cpu_ns.fetch_add(ns, std::memory_order_relaxed);
 }
 
 int RingFileError() noexcept { return g_error; }

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "inject/control_thread.h"
+#include "inject/lifecycle.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
 
@@ -14,13 +16,15 @@ namespace {
 
 // The drain frees a quarter of a ring at a time, which a busy thread fills in milliseconds.
 constexpr long kLookNs = 50'000;
-// The drain writes to a disk, which may be slow. Longer than this without progress is a disk that
-// hangs, or a drain that gets no processor.
-constexpr uint64_t kStandstillNs = 200'000'000;
+// The drain writes to a disk, which may be slow, and loads its code before its first pass. A busy
+// machine lets both wait. Longer than this without progress is a disk that hangs, or a drain that
+// cannot start.
+constexpr uint64_t kStandstillNs = 1'000'000'000;
 
-// When the drain last looked before somebody waited for it in vain (RingFileHeader::pass_ticks).
-// Nobody waits again until it has looked once more.
-std::atomic<uint64_t> g_vain_pass{0};
+// When the drain last looked before somebody waited for it in vain (RingFileHeader::pass_ticks; 0:
+// it never had). Nobody waits again until it has looked once more.
+constexpr uint64_t kNotInVain = ~uint64_t{0};
+std::atomic<uint64_t> g_vain_pass{kNotInVain};
 
 // The kernel's own layout, see rt_sigaction(2).
 struct KernelAction {
@@ -69,14 +73,21 @@ bool IsInHandler() {
 }
 
 bool IsRecording() {
-  return g_process.session.load(std::memory_order_relaxed) != 0 &&
+  return (g_process.session.load(std::memory_order_relaxed) != 0 || SessionIsDue()) &&
          g_process.recording.load(std::memory_order_relaxed) != 0;
 }
 
-bool MayWait(const proto::RingFileHeader* file) {
-  if (file == nullptr || !IsRecording() || t_thread.forks != 0) return false;
-  const uint64_t vain = g_vain_pass.load(std::memory_order_relaxed);
-  return vain == 0 || vain != file->pass_ticks.load(std::memory_order_relaxed);
+// A hook that was interrupted by a handler that forked goes on in the child with a copy of a ring,
+// which nobody empties.
+bool IsEmptied(const proto::RingHeader* ring) {
+  return t_thread.ring == ring &&
+         t_thread.generation == g_process.generation.load(std::memory_order_relaxed);
+}
+
+bool MayWait(const proto::RingFileHeader* file, const proto::RingHeader* ring) {
+  if (file == nullptr || !IsEmptied(ring) || !IsRecording() || t_thread.forks != 0) return false;
+  return g_vain_pass.load(std::memory_order_relaxed) !=
+         file->pass_ticks.load(std::memory_order_relaxed);
 }
 
 bool HasRoom(const proto::RingHeader* ring, uint64_t end) {
@@ -88,7 +99,8 @@ bool HasRoom(const proto::RingHeader* ring, uint64_t end) {
 bool AwaitRoom(const proto::RingHeader* ring, uint64_t end) noexcept {
   if (g_process.waits_for_room == 0) return false;
   proto::RingFileHeader* file = g_process.ring_file;
-  if (!MayWait(file) || IsInHandler()) return false;
+  if (!MayWait(file, ring) || IsInHandler()) return false;
+  if (SessionIsDue() && !AskForSession()) return false;
   const uint64_t began = proto::ReadTicks(g_process.clock);
   uint64_t tail = ring->tail.load(std::memory_order_acquire);
   uint64_t moved_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
@@ -111,5 +123,7 @@ bool AwaitRoom(const proto::RingHeader* ring, uint64_t end) noexcept {
                                   std::memory_order_relaxed);
   return has_room;
 }
+
+void ForgetVainWaits() noexcept { g_vain_pass.store(kNotInVain); }
 
 }  // namespace gpuprof::inject

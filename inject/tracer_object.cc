@@ -111,6 +111,7 @@ void FillHost() {
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;
+  g_host.grow_ring = GrowRing;
   g_host.await_room = AwaitRoom;
   g_host.request_stop = RequestStop;
   g_host.request_tick = RequestTick;

@@ -183,7 +183,7 @@ std::vector<std::string> ChangedEnvironment(const char* const* environment, Vari
 }
 
 ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
-                     const std::function<void()>& on_started, ObstacleInbox* inbox) {
+                     const std::function<void(int32_t)>& on_started, ObstacleInbox* inbox) {
   ChildResult& result = g_last;
   result = {};
   std::vector<std::string> entries = ChangedEnvironment(environ, changes);
@@ -214,7 +214,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
     return result;
   }
   result.exec_error = ReadExecError(ends[0]);
-  if (result.exec_error == 0 && on_started) on_started();
+  if (result.exec_error == 0 && on_started) on_started(child);
   Wait(&result);
   result.wall_ns = proto::ReadClockNs(CLOCK_MONOTONIC) - begin;
   return result;

@@ -29,10 +29,11 @@ struct ChildResult {
 };
 
 // Starts `command` by execvp in the launcher's environment with `changes` made to it. Returns when
-// the command has ended. `on_started` is called once it runs: children made there are younger than
-// the command. `inbox` is emptied meanwhile.
+// the command has ended. `on_started` is called with its process id once it runs: children made
+// there are younger than the command. `inbox` is emptied meanwhile.
 ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
-                     const std::function<void()>& on_started = {}, ObstacleInbox* inbox = nullptr);
+                     const std::function<void(int32_t)>& on_started = {},
+                     ObstacleInbox* inbox = nullptr);
 
 // Returns `environment` with `changes` made to it, as a list of NAME=value. Its variables keep
 // their order and are changed in place; new variables follow.

@@ -76,10 +76,10 @@ struct RingHeader {
   // Set by the owner before `state` becomes kOwned.
   uint32_t magic;
   std::atomic<uint32_t> state;  // RingState
-  uint32_t capacity;            // records, a power of two
+  uint32_t capacity;            // records that have their place on the disk, a power of two
   uint32_t track;               // dense number of this thread's timeline in the process, from 1
   int32_t tid;
-  uint32_t reserved0;
+  uint32_t most;    // records that the ring may grow to; not above `capacity`: it has grown
   uint64_t opened;  // ticks
   char name[16];    // of the thread, as last seen
 
@@ -135,6 +135,10 @@ struct RingDirectoryEntry {
   std::atomic<uint64_t> offset;  // of the RingHeader in the file; 0: unused
   uint64_t bytes;                // header and records
 };
+
+// Whether the process keeps a flight recorder's segments beside the file: to look for them is to
+// read the whole folder, which may hold the files of many thousand processes.
+enum class RingSegments : uint32_t { kNotKnown = 0, kNone = 1, kMaybe = 2 };
 
 struct RingFileHeader {
   uint64_t magic;
@@ -210,7 +214,16 @@ struct RingFileHeader {
   std::atomic<uint64_t> room_wait_ticks;
   // Namespaces that the program made with dlmopen: what happens in them is not recorded.
   std::atomic<uint32_t> namespaces;
+  // Where `pid` is a process's number: the inode of its namespace of process numbers, 0 if it is
+  // not known, and the host's name, cut.
+  uint64_t pid_namespace;
+  char host[64];
+  uint32_t segments;  // RingSegments
+  // Processor time of the program's threads in which gpuprof began and ended (ns).
+  std::atomic<uint64_t> begin_end_cpu_ns;
 };
+// A ring may follow it: the size of a header that is in a file never changes.
+static_assert(sizeof(RingFileHeader) <= 9 * kPageBytes && sizeof(RingFileHeader) > 8 * kPageBytes);
 
 // --- Producer
 // ---------------------------------------------------------------------------------------------------------
@@ -222,13 +235,24 @@ inline constexpr uint32_t kWakeShare = 4;  // a quarter
 
 struct WakeNobody {
   void operator()() const noexcept {}
+  // Returns whether the ring has got more room on the disk, with a larger `capacity`.
+  bool Grow(RingHeader*) const noexcept { return false; }
   // Returns whether a full ring has room for records up to `end` after all.
   bool AwaitRoom(const RingHeader*, uint64_t) const noexcept { return false; }
 };
 
+// Gives a new ring more room before it would be a quarter full: most processes of a job's tree
+// write a few records and end. Each record keeps its slot, because the head has not come round yet.
+template <typename Wake>
+inline void RingGrow(RingHeader* ring, uint64_t head, uint32_t slots, Wake wake) noexcept {
+  while (ring->capacity < ring->most && head <= ring->capacity &&
+         head + slots > ring->capacity / kWakeShare && wake.Grow(ring)) {}
+}
+
 template <typename Wake>
 [[gnu::noinline]] bool RingFindRoom(RingHeader* ring, uint64_t head, uint32_t slots,
                                     Wake wake) noexcept {
+  RingGrow(ring, head, slots, wake);
   const uint64_t tail = ring->tail.load(std::memory_order_acquire);
   const uint64_t used = head + slots - tail;
   const uint32_t quiet = ring->capacity / kWakeShare;

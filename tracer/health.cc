@@ -226,6 +226,10 @@ void Drain::WriteHealth() {
     constexpr int kNamespaces = 25;
     writer.Varint(kNamespaces, count);
   }
+  if (const uint64_t ns = file.begin_end_cpu_ns.load(std::memory_order_relaxed); ns != 0) {
+    constexpr int kBeginEndCpu = 27;
+    writer.Varint(kBeginEndCpu, ns);
+  }
   if (coarse_step_ != 0) {
     constexpr int kCoarseStep = 26;
     writer.Varint(kCoarseStep,

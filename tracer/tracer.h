@@ -148,6 +148,9 @@ struct Host {
   // handlers.
   std::atomic<uint32_t>* drain_wanted;
   void (*wake_drain)();
+  // Gives a ring of the calling thread more room (proto/ring.h). False: it stays as it is. Between
+  // enter and leave.
+  bool (*grow_ring)(proto::RingHeader* ring);
   // Waits until a full ring of the calling thread has room up to position `end`. False: the
   // record is dropped. Between enter and leave.
   bool (*await_room)(const proto::RingHeader* ring, uint64_t end);

@@ -316,6 +316,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     meta->add_notes(note);
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;
+  bool waits = true;  // the threads of each process with a ring that was full
   bool first = true;
   for (const size_t i : selected_) {
     const Process& p = process(i);
@@ -330,7 +331,10 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
         input->set_fault(fault.what + " at offset " + std::to_string(fault.offset));
       }
     }
-    for (const auto& [kind, count] : LossesOf(p)) losses[kind] += count;
+    for (const auto& [kind, count] : LossesOf(p)) {
+      losses[kind] += count;
+      if (kind == proto::LOSS_RING_FULL) waits &= WaitsForRoom(p);
+    }
     processes.push_back(&p);
     for (const proto::Note& note : p.health.note()) {
       if (note.source() == "cupti") continue;  // what was used, not what was in the way
@@ -381,7 +385,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     results::Loss* loss = meta->add_losses();
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
     loss->set_count(count);
-    loss->set_fix(std::string(LossFix(static_cast<proto::LossKind>(kind))));
+    loss->set_fix(std::string(LossFix(static_cast<proto::LossKind>(kind), waits)));
     if (IsLossOfEvents(static_cast<proto::LossKind>(kind)))
       meta->set_lost_count(meta->lost_count() + count);
   }

@@ -132,8 +132,10 @@ bool AreOfOneProcess(const Row& row, const Other& other) {
 // 2: rows name a call stack by its number in the table `call_stacks`.
 inline constexpr uint32_t kResultSchema = 2;
 
-// Returns the advice for a loss.
-std::string_view LossFix(proto::LossKind kind);
+// Returns the advice for a loss. `waits` is WaitsForRoom of the processes that lost.
+std::string_view LossFix(proto::LossKind kind, bool waits = false);
+// Returns whether the process's threads wait for room in their rings: to ask for it would not help.
+bool WaitsForRoom(const Process& process);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
 

@@ -29,7 +29,7 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
     results::Loss* loss = row->add_losses();
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
     loss->set_count(count);
-    loss->set_fix(std::string(LossFix(kind)));
+    loss->set_fix(std::string(LossFix(kind, WaitsForRoom(process))));
     if (IsLossOfEvents(kind)) row->set_lost_count(row->lost_count() + count);
   }
   row->set_lost_ratio(Ratio(static_cast<int64_t>(row->lost_count()),
@@ -47,7 +47,9 @@ void FillOwnTime(const Process& process, results::HealthProcess* row) {
   const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
   if (process.recorded_ns >= kLeastForShares)
     row->set_background_ratio(Ratio(beside, process.recorded_ns));
-  row->set_slowdown_ratio(Ratio(within + RoomWaitOfAThread(process), process.recorded_ns));
+  if (BeginEndOf(process) != 0) row->set_begin_end_ns(BeginEndOf(process));
+  row->set_slowdown_ratio(
+      Ratio(within + BeginEndOf(process) + RoomWaitOfAThread(process), process.recorded_ns));
   row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
   if (row->process_cpu_ns() > 0) row->set_cpu_ratio(Ratio(beside + within, row->process_cpu_ns()));
 }

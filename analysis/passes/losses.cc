@@ -10,6 +10,7 @@
 #include "analysis/base/units.h"
 #include "analysis/passes/context.h"
 #include "analysis/passes/unpaired_spans.h"
+#include "proto/contract.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -120,7 +121,14 @@ bool IsCallingFrame(const results::Frame& frame) {
 
 }  // namespace
 
-std::string_view LossFix(proto::LossKind kind) {
+bool WaitsForRoom(const Process& process) {
+  return process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kExact) ||
+         process.health.room_waits() != 0;
+}
+
+std::string_view LossFix(proto::LossKind kind, bool waits) {
+  if (kind == proto::LOSS_RING_FULL && waits)
+    return "Give the rings more memory with --ring-memory.";
   const LossText* loss = FindLoss(kind);
   return loss == nullptr ? "" : loss->fix;
 }

@@ -218,6 +218,8 @@ void FillMemory(PassContext& context, results::Heap& heap, CallStackTable* table
   }
   std::sort(memory->mutable_tensors()->begin(), memory->mutable_tensors()->end(),
             [](const auto& a, const auto& b) { return a.peak_bytes() > b.peak_bytes(); });
+  for (const results::HeapProcess& process : heap.processes())
+    memory->set_lost_count(memory->lost_count() + process.lost_count());
   if (highest == nullptr) return;
   memory->set_heap_mode(WordOf(highest->mode()));
   memory->set_period_bytes(highest->period_bytes());

@@ -36,15 +36,15 @@ int64_t TakenFromThreads(const Process& process) {
   const proto::Health& health = process.health;
   const int64_t hook_ns = std::max(HookCostOf(process).ns, static_cast<int64_t>(health.stack_ns()));
   const auto op_ns = static_cast<int64_t>(OpEventsOf(process) * health.op_callback_ns());
-  return WithinProcessorTime(process, hook_ns + op_ns);
+  return WithinProcessorTime(process, hook_ns + op_ns) + BeginEndOf(process);
 }
 
 }  // namespace
 
 // The first health is written as the capture begins, before anything was spent; the drain's time is
-// in every later one.
+// in every later one. A process that ended before it had a drain tells what its begin and end took.
 bool IsCostKnown(const Process& process) {
-  return process.health.drain_cpu_ns() != 0 ||
+  return process.health.drain_cpu_ns() != 0 || process.health.begin_end_cpu_ns() != 0 ||
          (process.has_end && !process.recovered && !process.alive);
 }
 
@@ -54,6 +54,10 @@ int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns) {
   const auto all = static_cast<int64_t>(health.process_cpu_ns());
   const auto beside = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
   return std::min(estimate_ns, std::max<int64_t>(all - beside, 0));
+}
+
+int64_t BeginEndOf(const Process& process) {
+  return Clamped(static_cast<double>(process.health.begin_end_cpu_ns()));
 }
 
 int64_t RoomWaitOf(const Process& process) {
@@ -136,6 +140,10 @@ void FillRecorderCost(PassContext& context, size_t main, results::OverviewCost* 
     const auto own = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
     const auto op_ns = static_cast<int64_t>(OpEventsOf(process) * health.op_callback_ns());
     cost->set_drain_cpu_ns(cost->drain_cpu_ns() + own);
+    if (BeginEndOf(process) != 0) {
+      cost->set_begin_end_ns(cost->begin_end_ns() + BeginEndOf(process));
+      cost->set_begin_end_count(cost->begin_end_count() + 1);
+    }
     cost->set_stack_ns(cost->stack_ns() + static_cast<int64_t>(health.stack_ns()));
     cost->set_stack_count(cost->stack_count() + health.stack_samples());
     cost->set_op_event_count(cost->op_event_count() + OpEventsOf(process));

@@ -27,6 +27,8 @@ struct HookCost {
   int64_t high_ns = 0;
 };
 HookCost HookCostOf(const Process& process);
+// Returns the processor time (ns) of the program's threads in which the recorder began and ended.
+int64_t BeginEndOf(const Process& process);
 // Returns the time (ns) that the process's threads waited for room in their rings, all together.
 int64_t RoomWaitOf(const Process& process);
 // Returns how much of the wait each of the program's threads had on average (ns). Threads wait at

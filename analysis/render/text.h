@@ -79,6 +79,13 @@ std::string RoomWaitText(const Cost& cost) {
          FormatDuration(cost.room_wait_ns());
 }
 
+// Returns what the recorder's begin and end took, as the end of a list; "" if it was not measured.
+template <typename Cost>
+std::string BeginEndText(const Cost& cost) {
+  if (!cost.has_begin_end_ns()) return "";
+  return ", begin and end of recording in " + FormatDuration(cost.begin_end_ns());
+}
+
 // Returns the table of the phases of a run.
 std::string PhasesText(const results::Overview& result, const TextOptions& options);
 std::string OverviewText(const results::Overview& result, const TextOptions& options);

@@ -42,7 +42,9 @@ std::string CostText(const results::HealthProcess& p, int width) {
     work += (work.empty() ? "" : ", ") + FormatNumber(p.stack_count()) + " call stacks in " +
             FormatDuration(p.stack_ns());
   }
-  work += RoomWaitText(p);
+  // The first of a list has no comma before it.
+  const std::string others = RoomWaitText(p) + BeginEndText(p);
+  work += work.empty() && !others.empty() ? others.substr(2) : others;
   std::string out = WrapText(
       "in the program's threads: " +
           (work.empty()

@@ -29,14 +29,15 @@ std::string Between(uint64_t value, uint64_t low, uint64_t high) {
 
 std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t short_lived_ns,
                         int width) {
-  std::string out = p.name() + " (pid " + pid(p) + "), " + WordOf(p.mode());
+  const bool is_partial = p.mode() == results::HEAP_MODE_EXACT && p.lost_count() > 0;
+  std::string out = p.name() + " (pid " + pid(p) + "), " +
+                    (is_partial ? "not all of it" : std::string(WordOf(p.mode())));
   if (p.period_bytes() > 0) {
     out += ": one sample per " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
   }
   if (p.lost_count() > 0) {
-    out += std::string(p.period_bytes() > 0 ? ";" : ", except for losses:") + " " +
-           FormatNumber(p.lost_count()) +
+    out += std::string(p.period_bytes() > 0 ? "; " : ": ") + FormatNumber(p.lost_count()) +
            (p.lost_count() == 1 ? " record was lost" : " records were lost") +
            ", so there may be more bytes than shown";
   }

@@ -166,6 +166,11 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
              FormatBytes(m.allocated_high_bytes()) + ",\n        peak " +
              FormatBytes(m.peak_low_bytes()) + " to " + FormatBytes(m.peak_high_bytes()) + "\n";
     }
+    if (m.lost_count() > 0) {
+      out += "        " + FormatNumber(m.lost_count()) +
+             (m.lost_count() == 1 ? " record was lost" : " records were lost") +
+             ", so there may be more bytes than shown\n";
+    }
     if (m.peak_call_stack() != 0) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
              CutTo(OneLine(options.wide ? m.peak_stack_name()
@@ -276,7 +281,7 @@ std::string RecorderText(const results::Overview& result, const TextOptions& opt
   }
   cost +=
       FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
-      RoomWaitText(c) + ")" +
+      RoomWaitText(c) + BeginEndText(c) + ")" +
       (c.has_background_ratio()
            ? ", and alongside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
            : "") +

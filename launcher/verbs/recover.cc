@@ -24,7 +24,7 @@ namespace {
 bool HoldsSegments(const std::string& bundle) {
   const std::vector<ProcessFiles> processes = ListProcesses(bundle);
   return std::any_of(processes.begin(), processes.end(),
-                     [](const ProcessFiles& process) { return codec::HasSegments(process.stem); });
+                     [](const ProcessFiles& process) { return process.has_segments; });
 }
 
 // As the reading verbs have it: what is damaged is said and the status is theirs. `in_full`: down

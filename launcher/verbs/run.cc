@@ -21,6 +21,7 @@
 #include "launcher/child.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
+#include "launcher/dead_processes.h"
 #include "launcher/gpu/nvml_library.h"
 #include "launcher/gpu/sampler_process.h"
 #include "launcher/objects.h"
@@ -168,8 +169,12 @@ class Run : public Verb {
     }
     PrepareSampler();
     changes[proto::kEnvLauncher] = address;
-    facts_.child = RunChild(
-        command_, changes, [this] { SayAll(sampler_.Start()); }, &inbox_);
+    const auto on_started = [this](int32_t pid) {
+      SayAll(sampler_.Start());
+      dead_processes_.Start(&bundle_.folder(), pid);
+    };
+    facts_.child = RunChild(command_, changes, on_started, &inbox_);
+    dead_processes_.Stop();
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
@@ -286,6 +291,7 @@ class Run : public Verb {
   ObstacleInbox inbox_;
   std::vector<std::string> command_;
   BundleDirectory bundle_;
+  DeadProcesses dead_processes_;
   RunFacts facts_;
 };
 

@@ -9,6 +9,8 @@
 #include "proto/codec/process_alive.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -226,6 +228,14 @@ RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file) {
     if (inner == RingUse::kMapped || (inner == RingUse::kUnmapped && !has_ring_file)) return inner;
   }
   return RingUse::kGone;
+}
+
+bool SharesProcessNumbers(const proto::RingFileHeader& header) {
+  struct stat status;
+  utsname names;
+  return header.pid_namespace != 0 && stat("/proc/self/ns/pid", &status) == 0 &&
+         header.pid_namespace == status.st_ino && uname(&names) == 0 &&
+         std::strncmp(header.host, names.nodename, sizeof header.host - 1) == 0;
 }
 
 bool ProcessIsAlive(int32_t pid, uint64_t start_id) {

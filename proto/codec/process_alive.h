@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "proto/ring.h"
+
 namespace gpuprof::codec {
 
 enum class RingUse {
@@ -19,5 +21,9 @@ enum class RingUse {
 // `has_ring_file`: without one there is nothing to map, and a process in a namespace below counts
 // by number and age alone.
 RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file = true);
+
+// Whether a process that has this header has its number of the same host and the same namespace as
+// this process: only then does /proc tell for sure that it is dead.
+bool SharesProcessNumbers(const proto::RingFileHeader& header);
 
 }  // namespace gpuprof::codec

@@ -53,7 +53,7 @@ class Recovery {
         wait_status_(wait_status),
         tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
 
-  RecoverResult Run(LockWait* wait);
+  RecoverResult Run(LockWait* wait, bool only_near = false);
 
  private:
   RecoverResult RemoveUnused();
@@ -185,6 +185,7 @@ void Recovery::SurveyRings() {
   losses_.room_waits = header.room_waits.load(std::memory_order_relaxed);
   losses_.room_wait_ticks = header.room_wait_ticks.load(std::memory_order_relaxed);
   losses_.namespaces = header.namespaces.load(std::memory_order_relaxed);
+  losses_.begin_end_cpu_ns = header.begin_end_cpu_ns.load(std::memory_order_relaxed);
   losses_.rings_outside = header.rings_outside.load(std::memory_order_relaxed);
   losses_.dropped = header.dropped_elsewhere.load(std::memory_order_relaxed);
   losses_.reentered = header.reentered_elsewhere.load(std::memory_order_relaxed);
@@ -414,10 +415,17 @@ RecoverResult Recovery::RemoveUnused() {
   return result_;
 }
 
-RecoverResult Recovery::Run(LockWait* wait) {
+RecoverResult Recovery::Run(LockWait* wait, bool only_near) {
   bool is_there = false;
   if (!OpenRing(wait, &is_there))
-    return rings_.is_damaged() ? FailDamagedRing(std::string(result_.error)) : result_;
+    return rings_.is_damaged() && !only_near ? FailDamagedRing(std::string(result_.error))
+                                             : result_;
+  const bool is_near = is_there && rings_.has_header() && !rings_.is_blank() &&
+                       SharesProcessNumbers(rings_.header());
+  if (only_near && !is_near) {
+    Fail(ring_path_ + ": made on another host, or among other process numbers");
+    return result_;
+  }
   if (!is_there && HasSegments(stem_)) {
     // It may never have had one, where the disk was full.
     if (!CheckDead(/*has_ring_file=*/false)) return result_;
@@ -435,7 +443,9 @@ RecoverResult Recovery::Run(LockWait* wait) {
     return lost.empty() ? RemoveUnused() : FailDamagedRing(lost);
   }
   const uint64_t blocks = rings_.header().trace_blocks.load(std::memory_order_relaxed);
-  if (!JoinSegments(stem_, blocks, &result_.error)) return result_;
+  const bool may_have_segments =
+      rings_.header().segments != static_cast<uint32_t>(proto::RingSegments::kNone);
+  if (may_have_segments && !JoinSegments(stem_, blocks, &result_.error)) return result_;
   if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
   SurveyRings();
   result_.nothing_to_do = !state_.exists && !has_news_ && !losses_.any();
@@ -472,6 +482,12 @@ RecoverResult Recover(const std::string& stem, int exit_status, LockWait* wait) 
   const proto::NoFileSizeSignal guard;
   LockWait own;
   return Recovery(stem, exit_status).Run(wait != nullptr ? wait : &own);
+}
+
+RecoverResult RecoverNear(const std::string& stem) {
+  const proto::NoFileSizeSignal guard;
+  LockWait none{0};
+  return Recovery(stem, -1).Run(&none, /*only_near=*/true);
 }
 
 }  // namespace gpuprof::codec

@@ -46,6 +46,7 @@ enum : int {
   kHealthRoomWaits = 23,
   kHealthRoomWaitTicks = 24,
   kHealthNamespaces = 25,
+  kHealthBeginEndCpu = 27,
 };
 
 constexpr uint64_t kSmallestTrace = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
@@ -232,6 +233,7 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
     writer.Varint(kHealthRoomWaitTicks, losses.room_wait_ticks);
   }
   if (losses.namespaces != 0) writer.Varint(kHealthNamespaces, losses.namespaces);
+  if (losses.begin_end_cpu_ns != 0) writer.Varint(kHealthBeginEndCpu, losses.begin_end_cpu_ns);
   if (!losses.trouble.empty()) {
     const bool is_write = losses.trouble.starts_with(proto::kCannotWrite);
     PutNote((is_write ? "" : "recording ended before the process did: ") + losses.trouble, &writer);

@@ -62,7 +62,8 @@ struct RecoveredLosses {
   uint64_t room_waits = 0;     // of the whole process, as room_wait_ticks
   uint64_t room_wait_ticks = 0;
   uint32_t namespaces = 0;  // made with dlmopen
-  std::string trouble;      // why recording ended before the process did
+  uint64_t begin_end_cpu_ns = 0;
+  std::string trouble;  // why recording ended before the process did
 
   bool any() const {
     return dropped + reentered + no_ring + table_full + thread_edges + unpaired + spans +

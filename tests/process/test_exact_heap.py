@@ -39,11 +39,20 @@ def test_blocks_that_wander_between_threads(wander):
     assert heap["end_count"] < 20, heap
 
 
+def test_a_forked_child_waits_for_its_recorder(same):
+    """Its threads run before its recorder does: in rings of the smallest size, all it does in its first moments is there."""
+    bundle = same([program("busy_child"), str(BLOCKS)], "--trace=heap=exact", "--ring-memory=1MiB").bundle
+    child = max(report("heap", bundle)["processes"], key=lambda row: row["count"])
+    assert child["count"] >= BLOCKS and not child.get("lost_count"), child
+
+
 def test_drop_waits_for_nothing(same):
     """Four threads that do nothing else than allocate: 1.08 million events, in rings for some ten thousand."""
     bundle = same([program("heap_truth"), "4", "9000", *["16"] * 16], "--trace=heap=exact", "--ring-memory=1MiB", "--on-full=drop").bundle
     health = report("health", bundle)["processes"][0]
     assert health["lost_count"] > 0, "the rings were not small enough"
+    fixes = [loss["fix"] for loss in health["losses"] if loss["name"] == "ring_full"]
+    assert fixes and all("--ring-memory" in fix and "--on-full" not in fix for fix in fixes), fixes
     assert not health.get("room_wait_count"), health
 
 

@@ -84,6 +84,7 @@ OpThread* StateOf(RingHeader* ring) {
 // What rings call when they are filling up.
 struct WakeDrain {
   void operator()() const noexcept { observation.host->wake_drain(); }
+  bool Grow(proto::RingHeader* ring) const noexcept { return observation.host->grow_ring(ring); }
   bool AwaitRoom(const proto::RingHeader* ring, uint64_t end) const noexcept {
     return observation.host->await_room(ring, end);
   }

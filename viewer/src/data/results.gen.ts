@@ -440,6 +440,7 @@ export interface OverviewMemory {
   peak_call_stack: number;
   end_bytes: number;
   tensors: OverviewTensor[];
+  lost_count: number;
 }
 
 export interface OverviewCost {
@@ -460,6 +461,8 @@ export interface OverviewCost {
   lost_thread_count: number;
   room_wait_count: number;
   room_wait_ns: number;
+  begin_end_ns: number | null;
+  begin_end_count: number | null;
   capture_count: number;
   captured_ns: number;
   life_ns: number;
@@ -1489,6 +1492,7 @@ export interface HealthProcess {
   process_cpu_ns: number;
   cpu_ratio: number | null;
   cost_limited: boolean;
+  begin_end_ns: number | null;
   memory_bytes: number;
   file_bytes: number;
   bytes_per_event: number;

@@ -160,7 +160,9 @@ export function figuresOf(overview: Overview): Figure[] {
       value: bytes(memory.peak_bytes),
       below:
         memory.heap_mode === "exact"
-          ? "exact"
+          ? memory.lost_count === 0
+            ? "exact"
+            : `or more: ${plural(memory.lost_count, "record was", "records were")} lost`
           : `${bytes(memory.peak_low_bytes)} to ${bytes(memory.peak_high_bytes)}, sampled`,
     });
   }

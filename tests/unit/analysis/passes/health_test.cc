@@ -127,5 +127,40 @@ TEST(Cost, OfSeveralProcessesIsThatOfTheMeasured) {
               testing::HasSubstr("not known for 1 process that ended before it was measured"));
 }
 
+// A process that ended before it had a drain.
+TEST(Cost, OfAShortProcessIsItsBeginAndEnd) {
+  ProcessBuilder brief(1);
+  brief.Thread(1).Alloc(0, 0x10, 64).Alloc(kMs, 0x20, 64);
+  brief.process().health.set_begin_end_cpu_ns(500'000);
+  brief.process().recovered = true;
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&brief}));
+  EXPECT_EQ(overview.cost().begin_end_ns(), 500'000);
+  EXPECT_EQ(overview.cost().unmeasured_process_count(), 0u);
+  EXPECT_DOUBLE_EQ(overview.cost().slowdown_ratio(), 0.5);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 0),
+              testing::HasSubstr("begin and end of recording in 500 us"));
+  const auto health = RunPass<results::Health>("health", MakeTrace({&brief}));
+  EXPECT_EQ(health.processes(0).begin_end_ns(), 500'000);
+}
+
+// To ask threads to wait helps only where they do not wait yet.
+TEST(Losses, OfFullRingsHaveARemedyThatHelps) {
+  for (const auto mode : {proto::HeapMode::kSampled, proto::HeapMode::kExact}) {
+    ProcessBuilder builder(1);
+    builder.Thread(1).Alloc(0, 0x10, 64);
+    builder.process().heap_mode = static_cast<uint32_t>(mode);
+    proto::Loss* loss = builder.process().health.add_loss();
+    loss->set_kind(proto::LOSS_RING_FULL);
+    loss->set_count(5);
+    const auto health = RunPass<results::Health>("health", MakeTrace({&builder}));
+    const bool is_exact = mode == proto::HeapMode::kExact;
+    for (const std::string& fix :
+         {health.processes(0).losses(0).fix(), health.meta().losses(0).fix()}) {
+      EXPECT_THAT(fix, testing::HasSubstr("--ring-memory"));
+      EXPECT_EQ(fix.find("--on-full") == std::string::npos, is_exact) << fix;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis::test

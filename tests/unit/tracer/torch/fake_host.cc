@@ -122,6 +122,7 @@ const tracer::Host* FakeHost(uint32_t records) {
   host.enter = Enter;
   host.leave = Leave;
   host.wake_drain = [] {};
+  host.grow_ring = [](proto::RingHeader*) { return false; };
   host.await_room = [](const proto::RingHeader*, uint64_t) { return false; };
   host.adopt_tool_thread = AdoptThread;
   host.set_torch_memory_functions = TakeFunctions;
