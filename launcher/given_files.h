@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes the files of a process that may not make them itself. Root started the process, which has
-// become another user, and root asks for its first capture. The files belong to that user and lie in
-// root's bundle. The process gets their descriptors with the request.
+// become another user, and root asks for its first capture. The files belong to that user and lie
+// in root's bundle. The process gets their descriptors with the request.
 
 #pragma once
 
