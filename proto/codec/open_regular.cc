@@ -77,7 +77,7 @@ std::string OpenErrorText(int error) {
     case kForeignName:
       return "a further name of another user's file; copy the file itself";
     case ELOOP:
-      return "a link, which is not followed here; copy the file itself";
+      return "a symbolic link, which is not followed here; copy the file itself";
     default:
       return std::strerror(error);
   }

@@ -18,7 +18,7 @@ CPP = {".h", ".cc", ".c"}
 LONG_FILE = 600
 
 # Readers open files by codec::OpenRegular alone, and map none. These files write, or read what the kernel tells.
-OPENERS = {"proto/codec/" + name for name in ("kept_folder.cc", "open_regular.cc", "process_alive.cc", "trace_writer.cc")}
+OPENERS = {"proto/codec/" + name for name in ("input_path.cc", "kept_folder.cc", "open_regular.cc", "process_alive.cc", "trace_writer.cc")}
 OPENERS |= {"analysis/base/memory_limit.cc", "analysis/read/input_file.cc"}  # the latter lists a folder that it holds
 OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream \w+)\(")
 

@@ -91,11 +91,11 @@ def test_a_link_to_a_trace_is_not_followed(bundle, tmp_path):
     shutil.copy(TRACES / "locks.gpt", tmp_path / "private.gpt")
     (bundle / f"{STEM}.gpt").symlink_to(tmp_path / "private.gpt")
     done, text, files = page_of(bundle, tmp_path)
-    assert done.status == 3 and f"{STEM}.gpt".encode() in done.err and b"a link" in done.err
+    assert done.status == 3 and f"{STEM}.gpt".encode() in done.err and b"a symbolic link" in done.err
     assert f"{STEM}.gpt" not in files and text
     for verb in (("info",), ("stats", "overview"), ("verify",)):
         done = gpuprof(*verb, bundle)
-        assert done.status == 3 and b"a link, which is not followed here" in done.out + done.err, verb
+        assert done.status == 3 and b"a symbolic link, which is not followed here" in done.out + done.err, verb
 
 
 def test_what_is_named_may_be_a_link(bundle, tmp_path):
@@ -141,7 +141,7 @@ def test_a_link_among_traces_of_other_tools_is_not_followed(tmp_path, name):
     (folder / name).symlink_to(private)
     named = folder if name.endswith(".json") else folder / "run"
     done, text, files = page_of(named, tmp_path)
-    assert done.status == 3 and b"a link, which is not followed here" in done.err, done.err.decode()
+    assert done.status == 3 and b"a symbolic link, which is not followed here" in done.err, done.err.decode()
     assert not tells(text, files)
     # The link itself may be named.
     if name.endswith(".json"):

@@ -41,7 +41,8 @@ class InputPathTest : public testing::Test {
   }
   InputPath Named(const std::string& name) const { return (root_ / name).string(); }
 
-  static constexpr char kLink[] = "a link, which is not followed here; copy the file itself";
+  static constexpr char kLink[] =
+      "a symbolic link, which is not followed here; copy the file itself";
   const fs::path root_ = testing::TempDir() + "/input_path." + std::to_string(getpid());
 };
 
