@@ -36,9 +36,9 @@ void WakeNow() noexcept;
 // Ends the dormant state: the process has a thread from now on, or nothing may wake it any more.
 void StayAwake() noexcept;
 
-// Returns whether the calling thread's allocations must not go to the program's allocator: its own
-// handler may have interrupted it, or the thread is in a FromArena section. For the hooks of malloc
-// and calloc.
+// Returns whether the calling thread's allocations must not go to the program's allocator. Its own
+// handler may have interrupted the allocator, or the thread is in a FromArena section. For the
+// hooks of malloc and calloc.
 bool AllocatesInHandler() noexcept;
 
 // While it lives, what the calling thread allocates comes from the bootstrap arena. For a few

@@ -15,8 +15,8 @@ namespace gpuprof::inject {
 // systems without fallocate get zeros written. Returns 0, or the error number.
 int AllocatePages(long fd, uint64_t offset, uint64_t bytes) noexcept;
 
-// Makes pages of a shared mapping of the file real, and touches them. It needs no descriptor, so a
-// program that has changed its root or its user is no obstacle. False: this kernel cannot, or the
+// Makes pages of a shared mapping of the file real, and touches them. It needs no descriptor, so it
+// also works in a program that has changed its root or its user. False: this kernel cannot, or the
 // disk is full.
 bool PopulatePages(const void* address, uint64_t bytes) noexcept;
 

@@ -3,7 +3,7 @@
 
 // Waits for room in a full ring (--on-full=wait), so that no record of an exact trace is dropped.
 //
-// A wait goes on as long as the drain makes progress. Where the drain does not run yet, as in the
+// A wait goes on as long as the drain makes progress. If the drain does not run yet, as in the
 // first moments of a forked child, the wait has it started. It ends early if the drain stands still
 // or cannot start, and the record is dropped and counted. A thread does not wait in a signal
 // handler, while it forks, or after the capture has ended. The drain needs no lock of the

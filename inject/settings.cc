@@ -395,7 +395,8 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
     return false;
   if (ListContains(exclude, name, Length(name)) || ListContains(exclude, reduced, bytes))
     return true;
-  for (const char* program : proto::kExcludedPrograms) {
+  for (const char* program = proto::kExcludedPrograms; *program != 0;
+       program += Length(program) + 1) {
     if (Equal(program, reduced, bytes) || Equal(program, name)) return true;
   }
   return false;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finishes the traces of processes that end while the command runs, so that their ring files do not
-// stay on the disk until its end: a job may start many thousand short programs. Processes of other
-// hosts and of other namespaces are left until then. One thread of `gpuprof run`. It takes at most
-// a few percent of a processor, and looks seldom at processes that live long.
+// Finishes the traces of processes that end while the command runs. Otherwise their ring files
+// would stay on the disk until its end, and a job may start many thousand short programs. Processes
+// of other hosts and of other namespaces are left until then. One thread of `gpuprof run`. It takes
+// at most a few percent of a processor, and looks seldom at processes that live long.
 
 #pragma once
 

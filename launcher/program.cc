@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 #include "launcher/elf_file.h"
@@ -238,7 +239,7 @@ bool IsExcludedByName(const std::string& base_name, const std::vector<std::strin
   const std::string reduced = ReducedName(base_name);
   if (Contains(include, base_name, reduced)) return false;
   if (Contains(exclude, base_name, reduced)) return true;
-  for (const char* name : proto::kExcludedPrograms) {
+  for (const char* name = proto::kExcludedPrograms; *name != 0; name += std::strlen(name) + 1) {
     if (base_name == name || reduced == name) return true;
   }
   return false;

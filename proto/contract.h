@@ -139,41 +139,19 @@ inline constexpr char kSocketSuffix[] = ".sock";
 // Programs that leave no trace and pay nothing unless included by name: shells, compilers, build
 // tools, the small utilities that scripts run by the thousand, and those that change namespaces or
 // users in ways that a process with threads may not. Compared with the base name of the executable.
-inline constexpr const char* kExcludedPrograms[] = {
-    "sh",       "bash",        "dash",      "zsh",
-    "fish",     "ksh",         "busybox",   "env",
-    "nice",     "nohup",       "timeout",   "stdbuf",
-    "setsid",   "taskset",     "numactl",   "sudo",
-    "su",       "ssh",         "xargs",     "find",
-    "sed",      "awk",         "gawk",      "mawk",
-    "grep",     "egrep",       "fgrep",     "cat",
-    "ls",       "cp",          "mv",        "rm",
-    "ln",       "mkdir",       "rmdir",     "touch",
-    "chmod",    "chown",       "date",      "sleep",
-    "echo",     "printf",      "expr",      "test",
-    "[",        "true",        "false",     "tr",
-    "cut",      "sort",        "uniq",      "head",
-    "tail",     "wc",          "tee",       "uname",
-    "hostname", "id",          "whoami",    "which",
-    "basename", "dirname",     "readlink",  "realpath",
-    "mktemp",   "stat",        "df",        "du",
-    "ps",       "pgrep",       "kill",      "lscpu",
-    "getconf",  "ldd",         "ldconfig",  "ldconfig.real",
-    "file",     "tar",         "gzip",      "xz",
-    "zstd",     "unshare",     "bwrap",     "mount",
-    "nsenter",  "setpriv",     "capsh",     "runuser",
-    "chroot",   "make",        "gmake",     "ninja",
-    "cmake",    "ctest",       "ccache",    "git",
-    "gcc",      "g++",         "cc",        "c++",
-    "cpp",      "cc1",         "cc1plus",   "collect2",
-    "lto1",     "lto-wrapper", "as",        "ld",
-    "ld.bfd",   "ld.gold",     "ld.lld",    "lld",
-    "ar",       "ranlib",      "nm",        "objdump",
-    "strip",    "clang",       "clang++",   "nvcc",
-    "cicc",     "ptxas",       "fatbinary", "cudafe++",
-    "nvlink",   "nvidia-smi",  "nvdisasm",  "cuobjdump",
-    "rustc",    "cargo",       "gpuprof",   "gdb",
-    "strace",   "ltrace",      "perf",      "valgrind"};
+// One text: a table of pointers would need a relocation for each name. An empty name ends it.
+inline constexpr char kExcludedPrograms[] =
+    "sh\0bash\0dash\0zsh\0fish\0ksh\0busybox\0env\0nice\0nohup\0timeout\0stdbuf\0setsid\0"
+    "taskset\0numactl\0sudo\0su\0ssh\0xargs\0find\0sed\0awk\0gawk\0mawk\0grep\0egrep\0fgrep\0"
+    "cat\0ls\0cp\0mv\0rm\0ln\0mkdir\0rmdir\0touch\0chmod\0chown\0date\0sleep\0echo\0printf\0"
+    "expr\0test\0[\0true\0false\0tr\0cut\0sort\0uniq\0head\0tail\0wc\0tee\0uname\0hostname\0"
+    "id\0whoami\0which\0basename\0dirname\0readlink\0realpath\0mktemp\0stat\0df\0du\0ps\0"
+    "pgrep\0kill\0lscpu\0getconf\0ldd\0ldconfig\0ldconfig.real\0file\0tar\0gzip\0xz\0zstd\0"
+    "unshare\0bwrap\0mount\0nsenter\0setpriv\0capsh\0runuser\0chroot\0make\0gmake\0ninja\0"
+    "cmake\0ctest\0ccache\0git\0gcc\0g++\0cc\0c++\0cpp\0cc1\0cc1plus\0collect2\0lto1\0"
+    "lto-wrapper\0as\0ld\0ld.bfd\0ld.gold\0ld.lld\0lld\0ar\0ranlib\0nm\0objdump\0strip\0"
+    "clang\0clang++\0nvcc\0cicc\0ptxas\0fatbinary\0cudafe++\0nvlink\0nvidia-smi\0nvdisasm\0"
+    "cuobjdump\0rustc\0cargo\0gpuprof\0gdb\0strace\0ltrace\0perf\0valgrind\0";
 // Versioned names (gcc-12, x86_64-linux-gnu-g++-12) are reduced before the comparison: a target
 // triplet in front and a -NUMBER behind are cut off.
 

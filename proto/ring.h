@@ -136,8 +136,8 @@ struct RingDirectoryEntry {
   uint64_t bytes;                // header and records
 };
 
-// Whether the process keeps a flight recorder's segments beside the file: to look for them is to
-// read the whole folder, which may hold the files of many thousand processes.
+// Whether the process keeps segments of a flight recorder. To look for them is to read the whole
+// folder, which may hold the files of many thousand processes.
 enum class RingSegments : uint32_t { kNotKnown = 0, kNone = 1, kMaybe = 2 };
 
 struct RingFileHeader {
@@ -214,8 +214,8 @@ struct RingFileHeader {
   std::atomic<uint64_t> room_wait_ticks;
   // Namespaces that the program made with dlmopen: what happens in them is not recorded.
   std::atomic<uint32_t> namespaces;
-  // Where `pid` is a process's number: the inode of its namespace of process numbers, 0 if it is
-  // not known, and the host's name, cut.
+  // The place in which `pid` is a process's number. It is the inode of its namespace of process
+  // numbers, 0 if it is not known, and the host's name, cut.
   uint64_t pid_namespace;
   char host[64];
   uint32_t segments;  // RingSegments

@@ -31,7 +31,7 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
                         int width) {
   const bool is_partial = p.mode() == results::HEAP_MODE_EXACT && p.lost_count() > 0;
   std::string out = p.name() + " (pid " + pid(p) + "), " +
-                    (is_partial ? "not all of it" : std::string(WordOf(p.mode())));
+                    (is_partial ? "with losses" : std::string(WordOf(p.mode())));
   if (p.period_bytes() > 0) {
     out += ": one sample per " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";

@@ -22,8 +22,8 @@ enum class RingUse {
 // by number and age alone.
 RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file = true);
 
-// Whether a process that has this header has its number of the same host and the same namespace as
-// this process: only then does /proc tell for sure that it is dead.
+// Returns whether the ring file was made on this host, among the same process numbers. Only then
+// does /proc tell for sure that its process is dead.
 bool SharesProcessNumbers(const proto::RingFileHeader& header);
 
 }  // namespace gpuprof::codec

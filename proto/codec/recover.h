@@ -35,9 +35,9 @@ struct LockWait {
 // for this file as long as for a bundle.
 RecoverResult Recover(const std::string& stem, int exit_status, LockWait* wait = nullptr);
 
-// Does the same while other processes of the bundle still run, perhaps on other hosts: only for a
-// ring file that was made on this host and in this namespace of process numbers. Its exit status is
-// not known, and a locked file is left alone.
+// Does the same while other processes of the bundle still run, perhaps on other hosts. It takes
+// only a ring file that was made on this host, in this namespace of process numbers. The exit
+// status is not known, and a locked file is left alone.
 RecoverResult RecoverNear(const std::string& stem);
 
 // What can be seen to be wrong with the ring file of a dead process without recovering it, in

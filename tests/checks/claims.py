@@ -156,7 +156,8 @@ def counts(pages, known):
 
 def left_out(pages):
     source = (ROOT / "proto/contract.h").read_text(encoding="utf-8")
-    known = set(re.findall(r'"([^"]+)"', re.search(r"kExcludedPrograms\[\] = \{(.*?)\};", source, re.S)[1]))
+    text_of_names = "".join(re.findall(r'"([^"]+)"', re.search(r"kExcludedPrograms\[\] =(.*?);", source, re.S)[1]))
+    known = set(text_of_names.split("\\0"))
     for name, text in pages.items():
         for match in re.finditer(r"[^.|]*\bleft out by default", text):
             for program in re.findall(r"`([a-z0-9+.-]+)`", match[0]):

@@ -143,6 +143,20 @@ TEST(Cost, OfAShortProcessIsItsBeginAndEnd) {
   EXPECT_EQ(health.processes(0).begin_end_ns(), 500'000);
 }
 
+// Any of them may have been an allocation.
+TEST(Losses, OfAnExactHeapAreInTheOverview) {
+  ProcessBuilder builder(1);
+  builder.process().heap_mode = static_cast<uint32_t>(proto::HeapMode::kExact);
+  builder.Thread(1).Alloc(0, 0x10, 64).Alloc(kMs, 0x20, 64);
+  proto::Loss* loss = builder.process().health.add_loss();
+  loss->set_kind(proto::LOSS_RING_FULL);
+  loss->set_count(5);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  EXPECT_EQ(overview.memory().lost_count(), 5u);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 0),
+              testing::HasSubstr("5 records were lost, so there may be more bytes than shown"));
+}
+
 // To ask threads to wait helps only where they do not wait yet.
 TEST(Losses, OfFullRingsHaveARemedyThatHelps) {
   for (const auto mode : {proto::HeapMode::kSampled, proto::HeapMode::kExact}) {
