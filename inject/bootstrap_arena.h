@@ -28,8 +28,8 @@ extern char arena[kAllBytes];
 // out-of-memory.
 void* Allocate(size_t bytes, size_t alignment) noexcept;
 
-// Returns memory for a thread of gpuprof. Null: there is none; the real allocator must serve it.
-// Threads of gpuprof.
+// Returns memory for a thread of gpuprof. Null: the array is full, and the real allocator must serve
+// the thread. Threads of gpuprof.
 void* AllocateForTool(size_t bytes) noexcept;
 
 inline bool Owns(const void* block) noexcept {
@@ -39,7 +39,7 @@ inline bool Owns(const void* block) noexcept {
 // Takes a block back that Owns() knows. Any thread.
 void Free(void* block) noexcept;
 
-// In a forked child: a thread that held the lock is not there.
+// Frees the lock in a forked child: a thread that held it is not there.
 void AfterForkInChild() noexcept;
 
 // Returns an upper bound of the block's size, enough to copy the block out.

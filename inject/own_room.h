@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Limits that the program sets for itself (setrlimit): addresses, data, processes of its user. What
-// gpuprof takes does not count: the kernel's limit is higher by that much, and the program is told
-// the limit that it has set. Both follow each other when gpuprof maps or gives back memory.
+// Limits that the program sets for itself (setrlimit). What gpuprof takes does not count: the
+// kernel's limit is higher by that much, and the program sees the limit that it has set. Both
+// follow each other when gpuprof maps or gives back memory.
 //
-// Where the kernel's limit cannot be raised, or somebody else has set it, gpuprof gives back what
-// it holds when a call of the program fails (GiveBack).
+// Perhaps the kernel's limit cannot be raised, or somebody else has set it. Then gpuprof gives back
+// its threads and its memory when a call of the program fails (GiveBack).
 
 #pragma once
 
@@ -26,8 +26,10 @@ void UnmapPages(void* pages, size_t bytes) noexcept;
 // after it was unmapped. `is_shared`: pages of a file, which do not count as data. Any thread.
 void NoteMapped(int64_t bytes, bool is_shared) noexcept;
 
-// The hooks of setrlimit, getrlimit and prlimit. `call(limit)` is the real call that sets a limit.
+// Returns whether gpuprof counts against this limit. For the hooks of setrlimit, getrlimit and
+// prlimit.
 bool IsManagedResource(int resource) noexcept;
+// Sets a limit for the program. `call(limit)` is the real call that sets one.
 int SetLimit(int resource, const rlimit* wanted, int (*call)(int, const rlimit*)) noexcept;
 // Replaces what the kernel says by what the program has set.
 void ShowLimit(int resource, rlimit* limit) noexcept;
@@ -37,13 +39,13 @@ void ShowLimit(int resource, rlimit* limit) noexcept;
 void HandLimitsOn() noexcept;
 void TakeLimitsBack() noexcept;
 
-// In a forked child: rings are not inherited.
+// Forgets the rings in a forked child, which does not inherit them.
 void ForgetRings() noexcept;
 
-// Raises the limits that somebody else has set, or ends the capture and gpuprof's threads, if that
-// helps a call of the program that has failed:
-// `bytes` more memory are wanted, or 0: one more thread or process. Returns whether the call should
-// be made once more. On a thread of the program; errno untouched.
+// Helps a call of the program that has failed. It wanted `bytes` more of memory, or, with 0, one
+// more thread or process. Raises the limits that somebody else has set. If that is not possible,
+// ends the capture and gpuprof's threads. Returns whether the call should be made once more. On a
+// thread of the program; errno untouched.
 bool GiveBack(size_t bytes) noexcept;
 
 }  // namespace gpuprof::inject

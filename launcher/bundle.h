@@ -80,7 +80,7 @@ struct FinishReport {
 FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
                              int grace_ms);
 
-// Moves what processes have told of programs without gpuprof to the description, and removes their
+// Moves the processes' entries about programs without gpuprof to the description, and removes their
 // file.
 void TakeUnrecorded(const TrustedFolder& folder, proto::Bundle* bundle);
 

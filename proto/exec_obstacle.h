@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Why a program that was started runs without gpuprof. Records of ProcessEvent::kSpawn hold it in
-// b, those of kExec in a. The bundle's notes of such programs hold it too (proto/bundle.proto).
+// b, those of kExec in a. The bundle's entries about these programs hold it too
+// (proto/bundle.proto).
 
 #pragma once
 
@@ -17,7 +18,7 @@ enum class ExecObstacle : uint32_t {
   kUnreachable = 3,  // the object's file does not exist there, or may not be read
   kSanitizer =
       4,  // built with a sanitizer, whose runtime must be the first library, or knows all threads
-  kOtherTool = 5  // another tool watches every thread or every address of it
+  kOtherTool = 5  // another tool watches each thread or each address of the program
 };
 
 }  // namespace gpuprof::proto

@@ -9,7 +9,7 @@
 
 namespace gpuprof::proto {
 
-// Beginnings of names of libraries that such tools preload.
+// Beginnings of names of libraries that these tools preload.
 inline constexpr const char* kWatchingPreloads[] = {
     "vgpreload_",    // Valgrind, each of its tools
     "librrpreload",  // rr: it allows one thread at a time, and replays system calls
@@ -17,7 +17,7 @@ inline constexpr const char* kWatchingPreloads[] = {
     "libclang_rt.tsan",
 };
 
-// Variables that such tools set for the programs that they run.
+// Variables that these tools set for the programs that they run.
 inline constexpr const char* kWatchingVariables[] = {"VALGRIND_LAUNCHER"};
 
 // Beginnings of names of runtimes that an executable needs as its first library.

@@ -170,8 +170,8 @@ struct Host {
   // the framework.
   void (*framework_range)(const char* name, bool is_end);
 
-  // Notes private memory before it is mapped, and with a negative number after it was unmapped: it
-  // does not count against limits that the program sets for itself. Any thread.
+  // Notes private memory before it is mapped, and with a negative number after it was unmapped. The
+  // memory does not count against limits that the program sets for itself. Any thread.
   void (*note_mapped)(int64_t bytes);
 
   // Marks the calling thread as gpuprof's for its whole life: its allocations and locks are not

@@ -42,12 +42,8 @@ void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
 // What the run has not moved to the manifest: it goes on, or there is no launcher.
 void ReadUnrecorded(const BundleFiles& found, ModelBuilder* model) {
   if (!found.has_unrecorded) return;
-  Result<FileBytes> file =
-      ReadFile(found.directory.Below(proto::kUnrecordedFile), kMostManifestBytes + 1);
   proto::Bundle more;
-  // A process may be writing its entry: what is whole counts.
-  if (!file.ok() || file->bytes > kMostManifestBytes) return;
-  more.ParsePartialFromArray(file->data.get(), static_cast<int>(file->bytes));
+  if (ReadManifestFile(found.directory.Below(proto::kUnrecordedFile), &more)) return;
   model->trace().manifest.mutable_unrecorded_program()->MergeFrom(more.unrecorded_program());
 }
 

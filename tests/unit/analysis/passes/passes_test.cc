@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What passes must get right beyond their golden texts: recursion, workers, contention, ends,
-// options.
+// What passes must get right beyond their golden texts: recursion, workers, locks, ends, options.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/message.h>
