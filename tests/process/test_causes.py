@@ -17,6 +17,7 @@ import time
 import pytest
 
 from conftest import GPUPROF, clean_environment, gpuprof, needs, needs_root, program, verify
+from waiting import LIMIT_S, stay, wait_until
 
 USER = 61001
 AS_USER = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
@@ -47,7 +48,7 @@ def place():
 
 def run(bundle, *command, options=()):
     done = subprocess.run([str(GPUPROF), "run", "-o", str(bundle), *options, "--", *map(str, command)],
-                          capture_output=True, env=clean_environment(), timeout=60)
+                          capture_output=True, env=clean_environment(), timeout=LIMIT_S)
     return done.returncode, done.stderr.decode()
 
 
@@ -82,7 +83,7 @@ def test_the_remedy_helps(place):
     (place / "own").mkdir()
     shutil.chown(place / "own", USER, USER)
     done = subprocess.run([*AS_USER, str(GPUPROF), "run", "-o", str(place / "own" / "b"), "--", program("plain"), "x"],
-                          capture_output=True, env=clean_environment(), timeout=60)
+                          capture_output=True, env=clean_environment(), timeout=LIMIT_S)
     if done.returncode == 126 or b"Permission denied" in done.stderr:
         pytest.skip("the build's folder is closed to other users")
     assert b"recorded: " in done.stderr, done.stderr.decode()
@@ -97,7 +98,7 @@ def _service(place, *options):
 
 def _end(process, place):
     (place / "end").touch()
-    return process.communicate(timeout=60)[1].decode()
+    return process.communicate(timeout=LIMIT_S)[1].decode()
 
 
 @needs_root
@@ -107,7 +108,7 @@ def test_root_captures_after_a_change_of_user(place):
     for _ in range(2):
         started = gpuprof("ctl", "start", pid)
         assert started.status == 0, started.err.decode()
-        time.sleep(.2)
+        stay(.2)
         assert gpuprof("ctl", "stop", pid).status == 0
     said = _end(process, place)
     assert "recorded: " in said and "lost: nothing" in said and "cannot" not in said, said
@@ -124,7 +125,7 @@ def test_second_capture_after_a_change_of_user(place):
     process, pid = _service(place, "--capture=now")
     assert gpuprof("ctl", "stop", pid).status == 0
     gpuprof("ctl", "start", pid)
-    time.sleep(.3)
+    stay(.3)
     said = _end(process, place)
     assert "only the capture that began before it can be written" in said and "disk" not in said, said
     assert (place / "log").read_text() == ""
@@ -161,9 +162,7 @@ def test_ctl_has_the_reason_where_it_cannot_help(place):
 def test_capture_after_a_change_of_user_by_signal(place):
     process, pid = _service(place)
     os.kill(pid, signal.SIGUSR1)
-    until = time.monotonic() + 20
-    while time.monotonic() < until and gpuprof("ctl", "status", pid).out.decode().count("state: failed") == 0:
-        time.sleep(.05)
+    wait_until(lambda: b"state: failed" in gpuprof("ctl", "status", pid).out)
     said = _end(process, place)
     assert f"user {USER} may not write into the bundle, which belongs to user 0" in said, said
     assert "disk" not in said and "no capture was started" not in said
@@ -178,7 +177,7 @@ def test_without_a_launcher_stderr_has_the_reason(place):
     exported = [line.removeprefix("export ") for line in gpuprof("env", "-o", place / "b").out.decode().splitlines()]
     variables = {name: value.strip("'") for name, value in (line.split("=", 1) for line in exported if "=" in line)}
     assert "GPUPROF_BUNDLE" in variables, exported
-    done = subprocess.run([*AS_USER, program("plain"), "x"], capture_output=True, env=clean_environment(variables), timeout=60)
+    done = subprocess.run([*AS_USER, program("plain"), "x"], capture_output=True, env=clean_environment(variables), timeout=LIMIT_S)
     said = [line for line in done.stderr.decode().splitlines() if line.startswith("gpuprof: ")]
     assert len(said) == 1 and f"user {USER} may not write into the bundle" in said[0], said
 
@@ -199,7 +198,7 @@ def test_process_that_left_its_pid_namespace(session):
     assert started.status != 0
     assert "has left its PID namespace" in started.err.decode(), started.err.decode()
     os.kill(running.pid, signal.SIGUSR1)
-    time.sleep(.2)
+    stay(.2)
     running.tell("\n")
     said = running.finish().err.decode()
     assert "has left its PID namespace" in said and "limit" not in said.split("bundle:")[0], said
@@ -240,7 +239,7 @@ def test_signal_of_a_shell_of_the_run_is_the_programs_own(session):
     assert running.line() == "reopened"
     running.process.stdin.close()
     said = running.process.stderr.read().decode()
-    assert running.process.wait(timeout=60) == 0
+    assert running.process.wait(timeout=LIMIT_S) == 0
     assert "switched:" not in said, said
 
 
@@ -248,6 +247,6 @@ def test_folder_of_sockets_goes_with_the_last_process(tmp_path):
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)
     outcome = subprocess.run([str(GPUPROF), "run", "-o", str(tmp_path / "b"), "--", sys.executable, "-c", WORKS],
-                             env=clean_environment({"XDG_RUNTIME_DIR": str(runtime)}), capture_output=True, timeout=60)
+                             env=clean_environment({"XDG_RUNTIME_DIR": str(runtime)}), capture_output=True, timeout=LIMIT_S)
     assert outcome.returncode == 0
     assert list(runtime.iterdir()) == []

@@ -16,6 +16,7 @@ import subprocess
 import pytest
 
 from conftest import GPUPROF, clean_environment, gpuprof, program
+from waiting import LIMIT_S
 
 SECRET = b"PRIVATE KEY 0123456789 " * 40
 STEM = "p4194000-1"  # beyond the process numbers that Linux gives
@@ -48,7 +49,7 @@ def page_of(bundle, tmp_path, *options):
     """What `report` says, the page, and the files inside."""
     page = tmp_path / "page.html"
     page.unlink(missing_ok=True)
-    done = gpuprof("report", "-o", page, *options, bundle, timeout=120)
+    done = gpuprof("report", "-o", page, *options, bundle, timeout=LIMIT_S)
     text = page.read_bytes() if page.exists() else b""
     blocks = re.findall(rb'class="gpuprof-file" data-name="([^"]*)"[^>]*>([^<]*)<', text)
     return done, text, {name.decode(): base64.b64decode(data) for name, data in blocks}
@@ -165,11 +166,11 @@ class Server:
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=LIMIT_S)
         self.process.stderr.close()
 
     def get(self, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         connection.request("GET", f"/{self.token}/{path}")
         answer = connection.getresponse()
         body = answer.read()

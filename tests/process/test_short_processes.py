@@ -28,7 +28,7 @@ def test_traces_are_finished_while_the_command_runs(session):
     """The copies end by exit and by SIGKILL. Their ring files go before the command ends; its own stays, with its process."""
     run = session([program("brief"), COUNT])
     assert run.line() == "done"
-    run.wait_for(lambda: not rings_of_others(run.bundle, run.pid), limit=60)
+    run.wait_for(lambda: not rings_of_others(run.bundle, run.pid))
     assert len(list(run.bundle.glob("*.gpt"))) >= COUNT
     assert [x.name for x in run.bundle.glob(f"p{run.pid}-*.ring")], "the command lives, and so does its ring"
     run.tell("\n")

@@ -7,13 +7,13 @@
 
 #pragma once
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/programs/all_threads.h"
 
 // Returns the state of a thread as the kernel tells it: 'S' for asleep; 0 if there is no such
 // thread.
@@ -65,17 +65,16 @@ static inline void AwaitSleepOfProcess(int pid) {
 // Returns whether the recorder's threads are there and sleep: they sleep once a capture has begun.
 static inline int RecorderSleeps(void) {
   int asleep = 0, has_drain = 0;
-  DIR* folder = opendir("/proc/self/task");
-  for (const struct dirent* entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+  int tids[256];
+  const int count = AllThreads(tids, 256);
+  for (int i = 0; i < count && i < 256; ++i) {
     char path[300], name[32] = "";
-    if (!isdigit((unsigned char)entry->d_name[0])) continue;
-    snprintf(path, sizeof(path), "/proc/self/task/%s/stat", entry->d_name);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tids[i]);
     const char state = StateOf(path, name, sizeof(name));
     if (strcmp(name, "gpuprof-drain") == 0) has_drain = 1;
     if (strcmp(name, "gpuprof-drain") == 0 || strcmp(name, "gpuprof-ctl") == 0)
       asleep += state == 'S';
   }
-  if (folder != NULL) closedir(folder);
   return has_drain && asleep == 2;
 }
 

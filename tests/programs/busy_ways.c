@@ -5,7 +5,6 @@
 // heap|threads|loader|sleep|poll|join|compute|blocks. A helper thread waits for the end of file,
 // and takes no signals. Prints the number of threads of the process before and after.
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,16 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/programs/all_threads.h"
+
 static volatile int g_is_over;
 static pthread_t g_helper;
 
-static int Threads(void) {
-  int count = 0;
-  DIR* folder = opendir("/proc/self/task");
-  for (struct dirent* entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
-  closedir(folder);
-  return count;
-}
+static int Threads(void) { return AllThreads(NULL, 0); }
 
 static void* AwaitEnd(void* unused) {
   char c;

@@ -15,28 +15,29 @@
 
 static pthread_barrier_t g_barrier;
 
-static void *stay(void *unused) {
+static void* stay(void* unused) {
   (void)unused;
   pthread_barrier_wait(&g_barrier);
   pthread_barrier_wait(&g_barrier);
   return NULL;
 }
 
-static int number_in(const char *text, int is_stat) {
+static int number_in(const char* text, int is_stat) {
   if (!is_stat) {
-    const char *key = strstr(text, "\nThreads:\t");
+    const char* key = strstr(text, "\nThreads:\t");
     return key == NULL ? -1 : atoi(key + 10);
   }
-  const char *field = strrchr(text, ')');
+  const char* field = strrchr(text, ')');
   for (int i = 0; field != NULL && i < 18; ++i) field = strchr(field + 1, ' ');
   return field == NULL ? -1 : atoi(field + 1);
 }
 
-static int by_descriptor(const char *path, int is_stat, int way) {
+static int by_descriptor(const char* path, int is_stat, int way) {
   char text[4096] = {0};
   const int file = open(path, O_RDONLY);
 
-  ssize_t size = way == 0 ? read(file, text, sizeof text - 1) : pread(file, text, sizeof text - 1, 0);
+  ssize_t size =
+      way == 0 ? read(file, text, sizeof text - 1) : pread(file, text, sizeof text - 1, 0);
   // What is read again tells the same.
   if (way == 0) size = pread(file, text, sizeof text - 1, 0);
   close(file);
@@ -44,9 +45,9 @@ static int by_descriptor(const char *path, int is_stat, int way) {
   return number_in(text, is_stat);
 }
 
-static int by_stream(const char *path, int is_stat) {
+static int by_stream(const char* path, int is_stat) {
   char text[4096] = {0};
-  FILE *stream = fopen(path, "re");
+  FILE* stream = fopen(path, "re");
   size_t size = 0;
   int c;
   while ((c = fgetc(stream)) != EOF && size < sizeof text - 1) text[size++] = (char)c;
@@ -55,16 +56,17 @@ static int by_stream(const char *path, int is_stat) {
   return is_close_on_exec ? number_in(text, is_stat) : -2;
 }
 
-static int by_list(const char *path) {
+static int by_list(const char* path) {
   int count = 0;
-  DIR *folder = opendir(path);
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
+  DIR* folder = opendir(path);
+  for (const struct dirent* entry; (entry = readdir(folder)) != NULL;)
+    count += entry->d_name[0] != '.';
   closedir(folder);
   return count;
 }
 
-static int by_scan(const char *path) {
-  struct dirent **list;
+static int by_scan(const char* path) {
+  struct dirent** list;
   int count = scandir(path, &list, NULL, alphasort);
   int threads = 0;
   for (int i = 0; i < count; ++i) {
@@ -106,7 +108,7 @@ static void count_all(void) {
   printf("another process's folder %d\n", status.st_nlink >= 3);
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   pthread_t threads[2];
   for (int i = 0; i < 1000; ++i) free(malloc(100));
   usleep(count > 1 ? 1000 * (useconds_t)atoi(words[1]) : 0);

@@ -5,7 +5,6 @@
 // may: gives_up capset|setresuid|prctl|securebits. Then prints what each thread of the process has
 // left.
 
-#include <dirent.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <stdio.h>
@@ -25,9 +24,9 @@ static int GiveUp(const char* how) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-static void Print(const char* tid) {
+static void Print(int tid) {
   char path[300], line[256];
-  snprintf(path, sizeof(path), "/proc/self/task/%s/status", tid);
+  snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
   FILE* file = fopen(path, "r");
   if (file == NULL) return;
   while (fgets(line, sizeof(line), file) != NULL) {
@@ -42,11 +41,9 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   AwaitRecorder();
   if (GiveUp(argv[1]) != 0) return 1;
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == NULL) return 1;
-  for (const struct dirent* entry; (entry = readdir(tasks)) != NULL;) {
-    if (entry->d_name[0] != '.') Print(entry->d_name);
-  }
-  closedir(tasks);
+  int tids[64];
+  const int count = AllThreads(tids, 64);
+  if (count < 0 || count > 64) return 1;
+  for (int i = 0; i < count; ++i) Print(tids[i]);
   return 0;
 }

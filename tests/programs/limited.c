@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sets a limit for itself once the recorder runs, and then takes what the limit leaves: threads, memory and files.
-// limited LIMIT AMOUNT soft|hard|outside. Prints what it got, and whether it is told the limit that was set. `outside`: by a system
-// call of its own, as another process would set it.
+// Sets a limit for itself once the recorder runs, and then takes what the limit leaves: threads,
+// memory and files. limited LIMIT AMOUNT soft|hard|outside. Prints what it got, and whether it is
+// told the limit that was set. `outside`: by a system call of its own, as another process would set
+// it.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,14 +21,14 @@
 
 static volatile int g_over;
 
-static void *wait_for_end(void *unused) {
+static void* wait_for_end(void* unused) {
   (void)unused;
   while (!g_over) usleep(1000);
   return NULL;
 }
 
 static int count_blocks(size_t bytes, int most) {
-  void *blocks[512];
+  void* blocks[512];
   int count = 0;
   while (count < most && (blocks[count] = malloc(bytes)) != NULL) ++count;
   for (int i = 0; i < count; ++i) free(blocks[i]);
@@ -62,13 +63,14 @@ static long count_written(void) {
   return written;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   if (count != 4) return 2;
   static const struct {
-    const char *name;
+    const char* name;
     int resource;
-  } kinds[] = {{"addresses", RLIMIT_AS},   {"data", RLIMIT_DATA},   {"processes", RLIMIT_NPROC}, {"files", RLIMIT_NOFILE},
-               {"file_size", RLIMIT_FSIZE}, {"stack", RLIMIT_STACK}, {"locked", RLIMIT_MEMLOCK}};
+  } kinds[] = {{"addresses", RLIMIT_AS},  {"data", RLIMIT_DATA},       {"processes", RLIMIT_NPROC},
+               {"files", RLIMIT_NOFILE},  {"file_size", RLIMIT_FSIZE}, {"stack", RLIMIT_STACK},
+               {"locked", RLIMIT_MEMLOCK}};
   int resource = -1;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (strcmp(kinds[i].name, words[1]) == 0) resource = kinds[i].resource;
@@ -81,7 +83,9 @@ int main(int count, char **words) {
   if (strcmp(words[3], "hard") == 0) limit.rlim_max = limit.rlim_cur;
   signal(SIGXFSZ, SIG_IGN);
   const int is_outside = strcmp(words[3], "outside") == 0;
-  if ((is_outside ? syscall(SYS_prlimit64, 0, resource, &limit, NULL) : setrlimit(resource, &limit)) != 0) return 3;
+  if ((is_outside ? syscall(SYS_prlimit64, 0, resource, &limit, NULL)
+                  : setrlimit(resource, &limit)) != 0)
+    return 3;
   struct rlimit told;
   getrlimit(resource, &told);
   printf("told %d\n", told.rlim_cur == limit.rlim_cur && told.rlim_max == limit.rlim_max);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/programs/all_threads.h"
+
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile int g_stop;
 static long g_shared;
@@ -56,8 +58,7 @@ int main(int argc, char** argv) {
   printf("ready\n");
   for (int c; (c = getchar()) != EOF;) {
     if (c == '\n') {
-      printf("%d %d %ld\n", Entries("/proc/self/task") + 1, Entries("/proc/self/fd"),
-             ResidentPages() * 4);
+      printf("%d %d %ld\n", AllThreads(NULL, 0), Entries("/proc/self/fd"), ResidentPages() * 4);
     }
   }
   g_stop = 1;
