@@ -8,6 +8,7 @@ option(GPUPROF_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(GPUPROF_BUILD_FUZZ "Build the fuzzers (clang's libFuzzer)" OFF)
 option(GPUPROF_WERROR "Turn warnings into errors" OFF)
 option(GPUPROF_PRECOMPILE "Precompile the headers that most files of a room include" ON)
+option(GPUPROF_UNITE "Compile the files of some folders as one: quicker as a whole, and slower after a change" OFF)
 option(GPUPROF_SHARE_CACHE "Let ccache serve checkouts in other folders: debug information then names the first one" OFF)
 option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan and tsan presets too" OFF)
 set(GPUPROF_SANITIZE "" CACHE STRING

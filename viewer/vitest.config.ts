@@ -5,5 +5,5 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   // Properties of a second each take long on a busy machine.
-  test: { css: true, testTimeout: 120_000, include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+  test: { css: true, testTimeout: 900_000, include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
 });

@@ -165,12 +165,11 @@ Error PassContext::Prepare() {
                                    " in this trace. Its processes are: " + known + "."};
   }
   if (!options_->step_marker.empty()) {
-    try {
-      marker_.emplace(options_->step_marker, std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& error) {
+    std::string reason;
+    marker_ = StepMarker::Of(options_->step_marker, &reason);
+    if (marker_ == nullptr)
       return {ErrorKind::kUsage, "The step marker '" + options_->step_marker +
-                                     "' is not a regular expression: " + error.what() + "."};
-    }
+                                     "' is not a regular expression: " + reason + "."};
   }
   return {};
 }
@@ -204,7 +203,7 @@ const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
   std::vector<StepAnalysis>& steps = parts_[index].steps;
   if (!steps.empty()) return steps;
   const StepCapture capture = StepCaptureOf(*trace_, process(index));
-  steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr, capture);
+  steps = AnalyseSteps(ops(index), marker_.get(), capture);
   // If several optimizer steps make a step, a step has the number that its last one gives it.
   // Ranges have their own numbers.
   const uint64_t counted = steps.front().detected.counted;
@@ -243,7 +242,7 @@ std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
   return analysis::NoStepsAdvice({.op_rows = OpRows(*trace_),
-                                  .marker_given = marker_.has_value(),
+                                  .marker_given = marker_ != nullptr,
                                   .framework_seen = framework,
                                   .is_window = IsWindow(),
                                   .is_xspace = trace_->importer == kXSpaceImporter});

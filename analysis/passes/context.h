@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/op_tree.h"
+#include "analysis/steps/step_marker.h"
 #include "analysis/steps/step_summary.h"
 #include "analysis/symbols/symbolizer.h"
 #include "proto/results/meta.pb.h"
@@ -109,7 +109,7 @@ class PassContext {
 
   const Trace* trace_;
   const PassOptions* options_;
-  std::optional<std::regex> marker_;
+  std::shared_ptr<const StepMarker> marker_;  // null: none was given
   std::vector<size_t> selected_;
   std::vector<PerProcess> parts_;
   std::pair<size_t, std::shared_ptr<const ProcessDevices>> devices_;  // of a process

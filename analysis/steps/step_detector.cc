@@ -109,24 +109,23 @@ bool HasTraining(ProcessOps& ops) {
 // DOMAIN:NAME.
 class MarkerNames {
  public:
-  MarkerNames(const Process& process, const std::regex& marker)
+  MarkerNames(const Process& process, const StepMarker& marker)
       : process_(process), marker_(marker) {
     for (const auto& [id, text] : process.strings)
-      if (std::regex_search(text, marker)) wanted_.insert(id);
+      if (marker.Matches(text)) wanted_.insert(id);
   }
   bool Has(uint32_t name) const { return wanted_.count(name) != 0; }
   bool Has(uint32_t name, uint32_t domain) {
     if (Has(name) || domain == 0) return Has(name);
     const auto [known, is_new] = of_domains_.try_emplace(uint64_t{domain} << 32 | name, false);
     if (is_new)
-      known->second =
-          std::regex_search(process_.String(domain) + ":" + process_.String(name), marker_);
+      known->second = marker_.Matches(process_.String(domain) + ":" + process_.String(name));
     return known->second;
   }
 
  private:
   const Process& process_;
-  const std::regex& marker_;
+  const StepMarker& marker_;
   std::unordered_set<uint32_t> wanted_;
   std::unordered_map<uint64_t, bool> of_domains_;  // by domain and name
 };
@@ -161,7 +160,7 @@ Marks CollectMarker(const Track& track, MarkerNames& names) {
   return outermost;
 }
 
-bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
+bool FromMarker(ProcessOps& ops, const StepMarker& marker, DetectedSteps* out) {
   MarkerNames names(ops.process(), marker);
   Marks marks;
   for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
@@ -349,7 +348,7 @@ std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
 
 }  // namespace
 
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker,
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker,
                                        const StepCapture& capture) {
   if (marker != nullptr) {
     DetectedSteps out;

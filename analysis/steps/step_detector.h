@@ -20,13 +20,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_capture.h"
+#include "analysis/steps/step_marker.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 
@@ -56,7 +56,7 @@ struct DetectedSteps {
 
 // Returns the steps of each thread that has some, those of the busiest first. There is always a
 // first, which may be without steps. `marker`: op names that begin a step; null: detect.
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker,
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker,
                                        const StepCapture& capture = {});
 
 // What is known of a whole trace that has no steps.

@@ -197,7 +197,7 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
 
 }  // namespace
 
-std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker,
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const StepMarker* marker,
                                        const StepCapture& capture) {
   std::vector<StepAnalysis> all;
   for (DetectedSteps& detected : DetectSteps(ops, marker, capture))

@@ -58,7 +58,8 @@ def _in_order(outcome, when, threads=4):
 @pytest.mark.parametrize("when", WHENS)
 @pytest.mark.parametrize("what", ["user", "nofile", "memory"])
 def test_loss_of_a_right(same, what, when):
-    outcome = same([program("confined"), what, when], HEAP_EXACT)
+    # The limit of memory leaves room for the usual rings.
+    outcome = same([program("confined"), what, when], HEAP_EXACT, "--ring-memory=32MiB")
     assert outcome.out == b"confined 0, 4 threads\n" and outcome.status == 7
     _in_order(outcome, when)
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Parent and forked child allocate a block of another size every 20 ms, until the end of the input and
-// ten times more. The parent prints the child's number, and each prints its last size.
+// Parent and forked child allocate a block of another size every 20 ms, until the end of the input
+// and ten times more. The parent prints the child's number, and each prints its last size.
 
 #include <poll.h>
 #include <stdio.h>

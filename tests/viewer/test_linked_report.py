@@ -79,8 +79,11 @@ def looks_at(bundle, folder):
 
 
 def told(seen, timeline):
+    """The picture, the texts beside the table of the range, its first rows, and the CSV. The page holds as many rows as it has room for."""
+    lines = seen["text"][timeline].splitlines()
+    rows = [line for line in lines if line.count("\t") > 3]
     with open(seen["csv"]["kernels"], encoding="utf-8") as file:
-        return seen["ink"][timeline], seen["text"][timeline], file.read()
+        return seen["ink"][timeline], [line for line in lines if line not in rows], rows[:10], file.read()
 
 
 @pytest.mark.parametrize("handler", [Ranged, Whole])

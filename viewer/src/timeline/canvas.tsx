@@ -174,7 +174,7 @@ class Painter {
     if (all) this.drawBase(frame, ratio);
     this.drawOver(frame, ratio);
     // For those who take pictures: all events of the view are drawn, and sharp.
-    const isComplete = model.store.isComplete && ratio === sharp && this.scheduled === 0;
+    const isComplete = model.isComplete && ratio === sharp && this.scheduled === 0;
     this.base.parentElement?.toggleAttribute("data-complete", isComplete);
     if (all) {
       this.onFrame?.({

@@ -101,8 +101,13 @@ export function Drawer({
   const range = selection ?? model.settled.value;
   const sums = useSums(model, range, kind);
   const answer = kind === undefined ? undefined : sums?.answers.get(kind);
+  const isThere =
+    sums?.range.start === range.start &&
+    sums.range.end === range.end &&
+    (kind === undefined || answer !== undefined);
+  const isBusy = !isThere && model.fault.value === "";
   return (
-    <section class="tl-drawer" aria-label="What ran">
+    <section class="tl-drawer" aria-label="What ran" aria-busy={isBusy || undefined}>
       <RangeSums model={model} sums={sums} selected={selection !== null} onNarrow={onNarrow} />
       <div class="tl-ran">
         <div class="tl-ran-head">

@@ -80,6 +80,8 @@ export class Model implements Sight {
   private unseen: EventDetail | null = null;
   /** True until the canvas has its size: then the scales of counters are asked for. */
   private young = true;
+  /** Questions about the whole trace that are not answered yet. */
+  private waiting = 0;
 
   constructor(
     readonly trace: Trace,
@@ -134,6 +136,20 @@ export class Model implements Sight {
     return this.placed;
   }
 
+  /** Counts a question about the whole trace until it is answered. Then all is drawn again. */
+  private count(question: Promise<void>): void {
+    this.waiting++;
+    void question.finally(() => {
+      this.waiting--;
+      this.dirty("all");
+    });
+  }
+
+  /** Whether all that the view shows is there. */
+  get isComplete(): boolean {
+    return this.waiting === 0 && this.store.isComplete;
+  }
+
   picture(track: number) {
     return this.store.picture(track);
   }
@@ -146,22 +162,21 @@ export class Model implements Sight {
     if (this.unseen !== null) this.showRow(this.unseen);
     if (width > 0 && Math.abs(width - this.miniWidth) > 8) {
       this.miniWidth = width;
-      askMini(this.trace, this.whole, width, this.only).then(
-        (mini) => {
-          this.mini = mini;
-          this.dirty("all");
-        },
-        (reason: unknown) => this.failed(reason),
+      this.count(
+        askMini(this.trace, this.whole, width, this.only).then(
+          (mini) => {
+            this.mini = mini;
+          },
+          (reason: unknown) => this.failed(reason),
+        ),
       );
     }
     if (this.young && width > GUTTER) {
       this.young = false;
       const counters = this.trace.info.tracks.filter((track) => isCounter(track.kind));
       const scale = (this.whole.end - this.whole.start) / (width - GUTTER);
-      void this.store.askTops(
-        counters.map((track) => track.id),
-        scale,
-      );
+      const ids = counters.map((track) => track.id);
+      this.count(this.store.askTops(ids, scale));
     }
     this.dirty("all");
   }
