@@ -200,6 +200,22 @@ rlimit Raised(int resource, const rlimit& wanted, uint64_t hard_now) {
   return raised;
 }
 
+// Whether a limit leaves the process so few addresses that gpuprof's are missed. Other limits are
+// missed once a call fails (GiveBack).
+bool IsScarce(int resource, uint64_t limit) {
+  constexpr uint64_t kPlenty = uint64_t{256} << 20;
+  if (resource != RLIMIT_AS && resource != RLIMIT_DATA) return false;
+  char text[128];
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/statm"), O_RDONLY | O_CLOEXEC);
+  const long n = raw::Call(SYS_read, fd, raw::Arg(text), sizeof(text) - 1);
+  raw::Call(SYS_close, fd);
+  text[n > 0 ? n : 0] = 0;
+  const char* p = text;
+  uint64_t pages = 0;
+  return ParseNumber(&p, &pages) && limit < pages * proto::kPageBytes + kPlenty;
+}
+
 }  // namespace
 
 void* MapPages(size_t bytes, int flags) noexcept {
@@ -242,8 +258,9 @@ int SetLimit(int resource, const rlimit* wanted, int (*call)(int, const rlimit*)
   limit->raised.store(raised.rlim_cur);
   const bool is_finite = wanted->rlim_cur != RLIM_INFINITY || wanted->rlim_max != RLIM_INFINITY;
   limit->is_set.store(is_finite ? 1 : 0);
-  // The hard limit leaves gpuprof no room of its own.
-  if (raised.rlim_cur != Plus(wanted->rlim_cur, OwnUse(resource))) {
+  // The hard limit leaves gpuprof no room of its own, and the program little.
+  const bool is_tight = raised.rlim_cur != Plus(wanted->rlim_cur, OwnUse(resource));
+  if (is_tight && IsScarce(resource, raised.rlim_cur)) {
     DepartForLimits();
     Follow(limit);
   }

@@ -284,28 +284,41 @@ GPUPROF_EXPORT int __fxstat64(int version, int file, struct stat64* status) {
   return Corrected(result, status);
 }
 
+// libc has them since 2.33.
 GPUPROF_EXPORT int stat(const char* path, struct stat* status) {
-  return Corrected(real.stat(path, status), status);
+  const int result =
+      real.stat != nullptr ? real.stat(path, status) : Stat(AT_FDCWD, path, status, 0);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int stat64(const char* path, struct stat64* status) {
-  return Corrected(real.stat64(path, status), status);
+  const int result =
+      real.stat64 != nullptr ? real.stat64(path, status) : Stat(AT_FDCWD, path, status, 0);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int lstat(const char* path, struct stat* status) {
-  return Corrected(real.lstat(path, status), status);
+  const int result = real.lstat != nullptr ? real.lstat(path, status)
+                                           : Stat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int lstat64(const char* path, struct stat64* status) {
-  return Corrected(real.lstat64(path, status), status);
+  const int result = real.lstat64 != nullptr ? real.lstat64(path, status)
+                                             : Stat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int fstat(int file, struct stat* status) {
-  return Corrected(real.fstat(file, status), status);
+  const int result =
+      real.fstat != nullptr ? real.fstat(file, status) : Stat(file, "", status, AT_EMPTY_PATH);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int fstat64(int file, struct stat64* status) {
-  return Corrected(real.fstat64(file, status), status);
+  const int result =
+      real.fstat64 != nullptr ? real.fstat64(file, status) : Stat(file, "", status, AT_EMPTY_PATH);
+  return Corrected(result, status);
 }
 
 GPUPROF_EXPORT int statx(int folder, const char* path, int flags, unsigned mask,
