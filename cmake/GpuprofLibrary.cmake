@@ -64,12 +64,11 @@ function(gpuprof_precompile target)
 endfunction()
 
 # Compiles these files of a target as one with GPUPROF_UNITE: what they all include is parsed once, and templates are
-# made once. Their local names must differ. Other presets compile each file alone, so each still includes what it uses.
+# made once. Their local names must differ. asan and tsan compile each file alone, so each still includes what it uses.
 function(gpuprof_unite target group)
   if(GPUPROF_UNITE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set_property(SOURCE ${ARGN} PROPERTY UNITY_GROUP ${group})
-    target_compile_options(${target} PRIVATE -Wno-shadow)  # a constant of another file is no mistake
   endif()
 endfunction()
 
