@@ -42,7 +42,7 @@ class NearestAncestor {
     uint32_t depth = 0;
   };
 
-  // Two ways of one length make a way of their sum, as digits carry. Each row then comes to any row
+  // Joins two ways of one length to one of their sum, as digits carry. So each row comes to any row
   // around it by a logarithm of steps.
   template <typename Tree>
   void MakeWays(const Tree& tree) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Foreign text in a form that a terminal shows as it is. A name in a trace or of a file is
-// anybody's bytes: it can hold commands to the terminal, turn the text behind it, or look like
-// another name. Pure; any thread.
+// Foreign text in a form that a terminal shows as it is. Anybody chooses the names in traces and of
+// files. A name can hold commands to the terminal, turn the text behind it, or look like another.
+// Pure; any thread.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace gpuprof::analysis {
 
 // What the text is, and so how its harmful characters are written.
 enum class PlainForm {
-  kLine,        // one line: a line feed is told, too
+  kLine,        // one line, without line feeds
   kLines,       // several lines
   kJson,        // a document of JSON, whose line feeds stand between its values
   kJsonString,  // what stands between the quotes of a string of JSON

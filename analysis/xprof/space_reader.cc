@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/base/memory_limit.h"
+#include "analysis/import/import_memory.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/wire.h"
 #include "analysis/import/xspace_reader.h"
@@ -297,9 +298,12 @@ Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& n
   return space;
 }
 
-Result<std::unique_ptr<Space>> ReadSpaceFile(const std::string& path) {
+Result<std::unique_ptr<Space>> ReadSpaceFile(const import::ForeignFile& from) {
   bool is_damaged = false;
-  Result<std::unique_ptr<import::RandomBytes>> file = import::OpenRandomBytes(path, &is_damaged);
+  const std::string path = from.Title();
+  const import::ImportMemory memory(0);
+  Result<std::unique_ptr<import::RandomBytes>> file =
+      import::OpenRandomBytes(from, memory.MostOf(import::SizeOf(from)), &is_damaged);
   if (!file.ok()) return file.error();
   if (import::IsRiegeli(**file)) {
     return Unreadable(path +

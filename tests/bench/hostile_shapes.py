@@ -66,6 +66,8 @@ SHAPES = {
     "lanes": lambda n: [span("cpu_op", "op", i, 5, tid=i + 1) for i in range(n)],
     "streams": lambda n: [each for i in range(n) for each in launch(i, 3 * i, stream=i)],
     "processes": lambda n: [span("cpu_op", "op", i, 5, pid=i + 1) for i in range(n)],
+    "kernels of many processes": lambda n: [span("cuda_runtime", "cudaLaunchKernel", i, 1, pid=i + 1, correlation=i % 7 + 1) for i in range(n // 2)] +
+                                           [span("kernel", "k", n + i, 1, pid=0, tid=7, device=i % 9, stream=7, correlation=i % 7 + 1) for i in range(n // 2)],
     "kernels, own names": lambda n: [each for i in range(n) for each in launch(i, 3 * i, name=f"void kernel{i}<int>(float*)")],
     "kernels at one time": lambda n: [span("kernel", "k", 5, 5, pid=0, tid=7, device=0, stream=7, correlation=i + 1) for i in range(n)],
     "kernels overlapping on streams": lambda n: [span("kernel", "k", i, n, pid=0, tid=i % 64, device=0, stream=i % 64, correlation=i + 1) for i in range(n)],
