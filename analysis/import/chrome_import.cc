@@ -38,12 +38,12 @@ struct Input {
 };
 
 // Tells what the reader of the text mended or left out.
-void AddTextNotes(const ChromeTextNotes& text, NoteCounts* notes) {
+void AddTextNotes(const ChromeTextNotes& text, bool is_stopped, NoteCounts* notes) {
   const auto add = [&](ImportNoteKind kind, uint64_t count, const std::string& example) {
     if (count != 0) notes->Add(kind, example, count);
   };
   const std::string first = "the first at byte " + std::to_string(text.first_fault_at);
-  if (text.is_truncated) {
+  if (text.is_truncated && !is_stopped) {
     notes->Add(ImportNoteKind::kTruncated, "at byte " + std::to_string(text.truncated_at),
                text.lost_in_end);
   }
@@ -72,7 +72,8 @@ class CountingSource : public ByteSource {
 Error ReadText(Input* input, std::atomic<uint64_t>* count) {
   const Result<std::unique_ptr<ByteSource>> file = OpenSource(input->file);
   if (!file.ok()) return file.error();
-  CountingSource source(file->get(), count);
+  // A member gives more bytes than its archive has.
+  CountingSource source(file->get(), input->file.is_member() ? nullptr : count);
   return ReadChrome(&source, input->file.Title(), &input->importer, &input->text);
 }
 
@@ -85,17 +86,18 @@ void Read(Input* input, ImportMemory* memory, std::atomic<uint64_t>* count) {
     input->error = NamedError(input->file, input->error);
     return;
   }
-  AddTextNotes(input->text, &input->importer.notes());
+  AddTextNotes(input->text, !!input->error, &input->importer.notes());
   input->first_ns = input->importer.Close();
 }
 
-// A file that was cut is damaged. One that lacks only the closing brackets has all its events.
+// A file that was cut is damaged. One that lacks only the closing brackets has all its events. What
+// follows on an error is not known.
 void AddFaults(const Input& input, ModelBuilder* model) {
   if (input.error) model->AddFault({input.file.shown, 0, input.error.message});
   if (input.text.is_damaged) {
     model->AddFault({input.file.shown, input.text.truncated_at,
                      "the compressed bytes are cut or damaged: later events are lost"});
-  } else if (input.text.is_truncated && input.text.lost_in_end != 0) {
+  } else if (!input.error && input.text.is_truncated && input.text.lost_in_end != 0) {
     model->AddFault({input.file.shown, input.text.truncated_at,
                      "the file ends within an event: it was cut, and later events are lost"});
   }

@@ -39,7 +39,7 @@ void AddNotes(Input* input) {
   const XSpaceFacts& facts = input->facts;
   NoteCounts& notes = input->importer->notes();
   const std::string first = "the first at byte " + std::to_string(facts.first_fault_at);
-  if (facts.is_truncated) {
+  if (facts.is_truncated && !input->error) {
     notes.Add(ImportNoteKind::kTruncated, "at byte " + std::to_string(facts.truncated_at),
               facts.lost_in_end);
   }
@@ -109,7 +109,7 @@ void AddFaults(const Input& input, ModelBuilder* model) {
   if (input.is_damaged) {
     model->AddFault({input.file.shown, input.facts.truncated_at,
                      "the compressed bytes are cut or damaged: later events are lost"});
-  } else if (input.facts.is_truncated) {
+  } else if (!input.error && input.facts.is_truncated) {
     model->AddFault({input.file.shown, input.facts.truncated_at,
                      "the file ends within a plane: it was cut, and later events are lost"});
   }
