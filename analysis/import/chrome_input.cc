@@ -66,6 +66,13 @@ bool BeginsAsJson(std::string_view text) {
   return first + 1 >= text.size() || text[first + 1] != '\0';
 }
 
+bool IsTraceText(std::string_view text) {
+  if (!BeginsAsJson(text)) return false;
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  return has("\"traceEvents\"") || has("\"ph\"") ||
+         (has("\"schemaVersion\"") && has("\"deviceProperties\""));
+}
+
 std::vector<ForeignFile> TracesInZip(const std::string& path) {
   const Result<std::vector<ZipMember>> members = ListZip(path);
   if (!members.ok()) return {};
@@ -74,9 +81,10 @@ std::vector<ForeignFile> TracesInZip(const std::string& path) {
   for (const ZipMember& member : *members) {
     if (members->size() != 1 && !HasChromeName(member.name)) continue;
     ForeignFile file = MemberOf(path, member);
-    // One that cannot be opened is told when all are read.
-    const bool is_trace = member.is_encrypted || LooksLikeTrace(file);
-    if (is_trace) traces.push_back(std::move(file));
+    Error error;
+    const std::string text = BeginningOf(file, kBeginning, &error);
+    // A member that cannot be read is a fault of the recording.
+    if (error || IsTraceText(text)) traces.push_back(std::move(file));
     if (++looks == kMostLooks) break;
   }
   return traces;
@@ -113,13 +121,7 @@ class TraceSearch {
 
 }  // namespace
 
-bool LooksLikeTrace(const ForeignFile& file) {
-  const std::string text = BeginningOf(file, kBeginning);
-  if (!BeginsAsJson(text)) return false;
-  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-  return has("\"traceEvents\"") || has("\"ph\"") ||
-         (has("\"schemaVersion\"") && has("\"deviceProperties\""));
-}
+bool LooksLikeTrace(const ForeignFile& file) { return IsTraceText(BeginningOf(file, kBeginning)); }
 
 std::vector<ForeignFile> ChromeFiles(const std::string& path) {
   struct stat status {};

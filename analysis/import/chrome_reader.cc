@@ -171,9 +171,10 @@ Error Document::ReadObject() {
     }
   }
   if (!has_events_) {
-    return Refuse(notes_->is_truncated ? "the file ends before its events"
-                  : is_closed          ? "the JSON has no array traceEvents"
-                                       : "the JSON is broken and has no array traceEvents");
+    return Refuse(source_.is_damaged() ? "the compressed bytes are cut or damaged before the events"
+                  : notes_->is_truncated ? "the file ends before its events"
+                  : is_closed            ? "the JSON has no array traceEvents"
+                                         : "the JSON is broken and has no array traceEvents");
   }
   if (!notes_->is_truncated) CountRest();
   return {};

@@ -66,14 +66,18 @@ Result<std::unique_ptr<ByteSource>> OpenSource(const ForeignFile& file) {
   return std::unique_ptr<ByteSource>(std::move(*source));
 }
 
-std::string BeginningOf(const ForeignFile& file, size_t most) {
+std::string BeginningOf(const ForeignFile& file, size_t most, Error* error) {
   const Result<std::unique_ptr<ByteSource>> inner = OpenSource(file);
-  if (!inner.ok()) return "";
+  if (!inner.ok()) {
+    if (error != nullptr) *error = inner.error();
+    return "";
+  }
   InflatingSource source(inner->get(), file.Title());
   std::string text(most, '\0');
   size_t size = 0;
   while (size < text.size()) {
     const Result<size_t> got = source.Read(text.data() + size, text.size() - size);
+    if (!got.ok() && error != nullptr) *error = got.error();
     if (!got.ok() || *got == 0) break;
     size += *got;
   }

@@ -37,8 +37,9 @@ uint64_t SizeOf(const ForeignFile& file);
 // Opens the bytes of the file as they are.
 Result<std::unique_ptr<ByteSource>> OpenSource(const ForeignFile& file);
 
-// Returns the beginning of the file, inflated: at most `most` bytes.
-std::string BeginningOf(const ForeignFile& file, size_t most);
+// Returns the beginning of the file, inflated: at most `most` bytes. `error`: why there are no
+// more; may be null.
+std::string BeginningOf(const ForeignFile& file, size_t most, Error* error = nullptr);
 
 // Opens a file whose parts are read in any order. A compressed one, and a member of an archive, is
 // inflated into memory, to at most `most` bytes. `is_damaged`: its end is missing or cannot be

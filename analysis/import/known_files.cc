@@ -117,8 +117,8 @@ bool HasBlankOrEnd(std::string_view text, size_t at) {
 // Returns whether the text begins with the word, in whatever case.
 bool BeginsWith(std::string_view text, std::string_view word) {
   if (text.size() < word.size()) return false;
-  const auto is_same = [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == y;
+  const auto is_same = [](char small, char any) {
+    return std::tolower(static_cast<unsigned char>(any)) == small;
   };
   return std::equal(word.begin(), word.end(), text.begin(), is_same) &&
          HasBlankOrEnd(text, word.size());

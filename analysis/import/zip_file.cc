@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kMostMembers = 100'000;
 constexpr size_t kMostNameBytes = 4096;
 constexpr uLong kEncrypted = 1;
+// An archive without members is the end of its list.
+constexpr std::string_view kEmpty = "PK\x05\x06";
 
 // The file as minizip reads it: opened by this program's own rules.
 struct OpenFile {
@@ -79,6 +81,10 @@ class Archive {
                                      Seek,      CloseNothing, HasFailed,    &file_};
     zip_ = unzOpen2_64(path.c_str(), &functions);
     if (zip_ != nullptr) return {};
+    char first[4] = {};
+    const Result<size_t> got = file_.bytes->ReadAt(0, first, sizeof first);
+    // minizip opens no archive without members.
+    if (got.ok() && std::string_view(first, *got) == kEmpty) return {};
     return Unreadable(path + ": the list of this zip archive is missing: the file is cut or " +
                       "damaged; copy it again");
   }
@@ -152,7 +158,7 @@ bool IsFile(const std::string& name) {
 }  // namespace
 
 bool BeginsAsZip(std::string_view bytes) {
-  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with(kEmpty);
 }
 
 Result<std::vector<ZipMember>> ListZip(const std::string& path) {
@@ -160,6 +166,7 @@ Result<std::vector<ZipMember>> ListZip(const std::string& path) {
   if (Error error = archive.Open(path)) return error;
   std::vector<ZipMember> members;
   unzFile zip = archive.zip();
+  if (zip == nullptr) return members;
   int state = unzGoToFirstFile(zip);
   for (size_t i = 0; state == UNZ_OK && i < kMostMembers; ++i, state = unzGoToNextFile(zip)) {
     unz_file_info64 info = {};
