@@ -33,20 +33,36 @@ bool IsFormula(std::string_view part) {
   return std::any_of(std::begin(kFormulaSigns), std::end(kFormulaSigns), begins) && !IsNumber(part);
 }
 
+// Calls visit(part, is_first) for what semicolons divide.
+template <typename Visit>
+void ForEachPart(std::string_view text, const Visit& visit) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(';', at), text.size());
+    visit(text.substr(at, end - at), at == 0);
+    at = end + 1;
+  }
+}
+
 }  // namespace
 
 std::string CsvText(std::string_view text) {
   // A tab or a carriage return would begin a formula, too. They are escapes from here on.
   const std::string line = OneLine(text);
   std::string out;
-  for (size_t at = 0; at <= line.size();) {
-    const size_t end = std::min(line.find(';', at), line.size());
-    const std::string_view part = std::string_view(line).substr(at, end - at);
+  ForEachPart(line, [&](std::string_view part, bool is_first) {
+    if (!is_first) out += ';';
     if (IsFormula(part)) out += '\'';
     out += part;
-    if (end < line.size()) out += ';';
-    at = end + 1;
-  }
+  });
+  return out;
+}
+
+std::string CsvJson(std::string_view json) {
+  std::string out;
+  ForEachPart(json, [&](std::string_view part, bool is_first) {
+    if (!is_first) out += IsFormula(part) ? "\\u003b" : ";";
+    out += part;
+  });
   return out;
 }
 

@@ -170,7 +170,7 @@ std::string ListCell(const Message& message, const FieldDescriptor* field) {
   Output out(AppendToString, &joined);
   JsonWriter(&out, true).Array(message, field, 0);
   out.Flush();
-  return joined;
+  return CsvJson(joined);
 }
 
 // The cells of a table with the call stacks of its result.

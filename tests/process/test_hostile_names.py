@@ -168,7 +168,7 @@ def test_no_error_shows_a_name_as_it_is(tmp_path, verb):
     check(gpuprof(HOSTILE), range(0, 128))
     if verb == "stats":
         check(gpuprof("stats", HOSTILE, tmp_path), (2,))
-        check(gpuprof("stats", "ops", "--by", HOSTILE, tmp_path), (2,))
+        check(gpuprof("stats", "ops", "--by", HOSTILE, tmp_path), (2, 3))
 
 
 def test_a_terminal_is_shown_no_word_of_a_shell_as_it_is(tmp_path):

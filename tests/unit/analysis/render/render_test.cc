@@ -108,6 +108,11 @@ TEST(CsvText, IsNoFormula) {
   EXPECT_EQ(CsvText("\t=1"), "\\x09=1");
 }
 
+TEST(CsvJson, HasNoFormulaBehindASemicolon) {
+  EXPECT_EQ(CsvJson("[\"a;=1;b;+x;+1\"]"), "[\"a\\u003b=1;b\\u003b+x\\u003b+1\"]");
+  EXPECT_EQ(CsvJson("[1;2]"), "[1;2]");
+}
+
 TEST(CsvText, LeavesNumbersAndNamesAsTheyAre) {
   for (const char* text : {"", "-5", "+1.5e-3", "0", "a=b", "gemm +relu", "--x"}) {
     EXPECT_EQ(CsvText(text), text[0] == '-' && text[1] == '-' ? "'--x" : std::string(text));
