@@ -13,6 +13,8 @@
 #include "analysis/analysis.h"
 #include "analysis/base/memory_limit.h"
 #include "analysis/import/chrome_import.h"
+#include "analysis/import/chrome_input.h"
+#include "analysis/import/known_files.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/model/model_builder.h"
 #include "analysis/model/trace.h"
@@ -67,11 +69,17 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
 Error OpenAny(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
   // A folder of a run may have JSON beside its planes.
   import::XSpaceRun run = import::FindXSpaceRun(path);
-  if (run.files.empty() && import::IsChromeInput(path))
-    return import::ImportChrome(path, options, model);
-  if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
+  if (run.files.empty()) {
+    const std::vector<import::ForeignFile> files = import::ChromeFiles(path);
+    if (!files.empty()) return import::ImportChrome(files, options, model);
+    run = import::FindXSpaceRunBelow(path);
+  }
   if (!run.files.empty()) return import::ImportXSpace(run, options, model);
-  return OpenBundle(path, options, model);
+  Error error = OpenBundle(path, options, model);
+  if (!error) return {};
+  const std::vector<import::ForeignFile> below = import::ChromeFilesBelow(path);
+  if (!below.empty()) return import::ImportChrome(below, options, model);
+  return import::NamedError(path, error);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 #
 # What the build takes from outside, found once. scripts/setup installs all of it.
 #   gpuprof_zstd       static zstd (proto/codec alone uses it)
-#   gpuprof_utf8proc   static utf8proc (analysis/base/display_width.cc alone uses it)
+#   gpuprof_utf8proc   static utf8proc (analysis/base uses it)
 #   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_minizip    static minizip of zlib (analysis/import/zip_file.cc alone uses it)
 #   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
 #   gpuprof_http       cpp-httplib (launcher/http_messages.cc alone uses it); without it there is no target
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
@@ -43,6 +44,8 @@ gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run s
 gpuprof_find_static(NAME gpuprof_utf8proc LIBRARY libutf8proc.a HEADER utf8proc.h FIX "run scripts/setup")
 target_compile_definitions(gpuprof_utf8proc INTERFACE UTF8PROC_STATIC)
 gpuprof_find_static(NAME gpuprof_zlib LIBRARY libz.a HEADER zlib.h FIX "run scripts/setup")
+gpuprof_find_static(NAME gpuprof_minizip LIBRARY libminizip.a HEADER minizip/unzip.h FIX "run scripts/setup")
+target_link_libraries(gpuprof_minizip INTERFACE gpuprof_zlib)
 find_library(SIMDJSON_LIBRARY NAMES simdjson)
 find_path(SIMDJSON_INCLUDE NAMES simdjson.h)
 mark_as_advanced(SIMDJSON_LIBRARY SIMDJSON_INCLUDE)

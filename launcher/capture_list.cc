@@ -53,7 +53,8 @@ bool HasName(const std::vector<std::string>& names, const char* name) {
 }
 
 bool HasForeignName(const std::string& name) {
-  for (const char* end : {".json", ".json.gz", ".pb", ".pb.gz", ".xplane.riegeli"}) {
+  for (const char* end : {".json", ".json.gz", ".json.zst", ".pb", ".pb.gz", ".xplane.pb.zst",
+                          ".xplane.riegeli", ".zip"}) {
     if (name.ends_with(end)) return name != proto::kBundleFile;
   }
   return false;

@@ -36,11 +36,14 @@ std::atomic<int> g_times{0};
 
 void Tell(const char* what, const char* name = "") {
   static char line[1024];
-  const int length = snprintf(line, sizeof line, "gpuprof: %s%s\n", what, name);
-  if (length > 0) {
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, line, std::min<size_t>(static_cast<size_t>(length), sizeof line - 1));
-  }
+  const int length = snprintf(line, sizeof line, "gpuprof: %s%s", what, name);
+  if (length <= 0) return;
+  const size_t bytes = std::min<size_t>(static_cast<size_t>(length), sizeof line - 2);
+  // A name can hold commands to the terminal. Telling them would take memory.
+  std::replace_if(
+      line, line + bytes, [](char c) { return c < ' ' || c > '~'; }, '?');
+  line[bytes] = '\n';
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes + 1);
 }
 
 [[noreturn]] void RunUnrecorded() {

@@ -76,7 +76,7 @@ std::string OutputFile::Create(const std::string& path) {
 
 bool OutputFile::Write(std::string_view text) {
   if (is_stdout_) {
-    PutOut(text);
+    PutBytes(text);
     return true;
   }
   if (!fault_.empty()) return false;

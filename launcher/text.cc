@@ -38,7 +38,22 @@ void Say(std::string_view text) {
 }
 
 void PutOut(std::string_view text) {
-  const int error = WriteAll(STDOUT_FILENO, text);
+  // CSV has lines that end in both.
+  constexpr std::string_view kBoth = "\r\n";
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    const size_t end = text.find(kBoth);
+    plain += analysis::PlainLines(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    plain += kBoth;
+    text.remove_prefix(end + kBoth.size());
+  }
+  PutBytes(plain);
+}
+
+void PutBytes(std::string_view bytes) {
+  const int error = WriteAll(STDOUT_FILENO, bytes);
   if (error == 0) return;
   // Where SIGPIPE is ignored the reader's leaving shows as EPIPE: as quiet as the signal would have
   // been.

@@ -25,9 +25,13 @@ inline constexpr int kExitNotFound = 127;
 // would take as commands are printed as escapes (analysis::OneLine).
 void Say(std::string_view text);
 
-// Prints data on stdout, without a newline of its own. A closed pipe ends the process quietly. Any
-// other fault is said and ends the process with 3.
+// Prints text on stdout, without a newline of its own. What a terminal would obey is printed as
+// escapes (analysis::PlainLines), wherever the text comes from.
 void PutOut(std::string_view text);
+
+// Prints bytes on stdout as they are: files, and words that a shell reads. A closed pipe ends the
+// process quietly. Any other fault is said and ends the process with 3.
+void PutBytes(std::string_view bytes);
 
 // Returns 1234567 as "1,234,567".
 std::string FormatCount(uint64_t count);

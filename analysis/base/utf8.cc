@@ -57,12 +57,4 @@ std::string Utf8Of(std::string_view text, bool* is_repaired) {
   return out;
 }
 
-bool IsUnseen(char32_t code) {
-  const auto is_within = [code](char32_t first, char32_t last) {
-    return code >= first && code <= last;
-  };
-  return code == 0x61c || is_within(0x200b, 0x200f) || is_within(0x2028, 0x202e) ||
-         is_within(0x2060, 0x2069) || code == 0xfeff || is_within(0xe0000, 0xe007f);
-}
-
 }  // namespace gpuprof::analysis

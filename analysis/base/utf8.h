@@ -20,18 +20,6 @@ inline bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) ==
 // Bytes of the code point that `text`, which is not empty, begins with; 0: it begins with none.
 size_t CodePointBytes(std::string_view text);
 
-// Whether `text` begins with one of U+0080 to U+009F: control characters, which terminals obey like
-// ESC and what follows it.
-inline bool IsC1(std::string_view text) {
-  return text.size() > 1 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) >= 0x80 &&
-         static_cast<unsigned char>(text[1]) < 0xa0;
-}
-
-// Returns whether a terminal shows nothing for the code point, or turns the text behind it. These
-// are controls of direction, characters without width, separators of lines, and tags. A name with
-// one of them looks like another name.
-bool IsUnseen(char32_t code);
-
 // Returns the code point that `text` begins with; CodePointBytes(text) is not 0.
 char32_t CodePointOf(std::string_view text);
 

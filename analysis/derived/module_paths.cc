@@ -81,7 +81,8 @@ ModulePaths::ModulePaths(ProcessOps* ops, bool instances)
       ops_(ops),
       instances_(instances),
       details_(ops->process()),
-      spans_(ops->process().tracks.size()) {
+      spans_(ops->process().tracks.size()),
+      around_(spans_.size()) {
   FindSource();
   if (source_ == results::MODULE_SOURCE_SCOPES || source_ == results::MODULE_SOURCE_NONE) return;
   for (uint32_t track = 0; track < process_->tracks.size(); ++track) FillSpans(track);
@@ -180,8 +181,15 @@ uint32_t ModulePaths::At(uint32_t track, int64_t time_ns) const {
       std::upper_bound(spans.begin(), spans.end(), time_ns,
                        [](int64_t time, const ModuleSpan& span) { return time < span.span.start; });
   if (after == spans.begin()) return 0;
-  uint32_t at = static_cast<uint32_t>(after - spans.begin() - 1);
-  while (at != ModuleSpan::kNone && spans[at].span.end <= time_ns) at = spans[at].parent;
+  struct SpanTree {
+    const std::vector<ModuleSpan>& spans;
+    size_t rows() const { return spans.size(); }
+    uint32_t parent(uint32_t row) const { return spans[row].parent; }
+    static uint32_t in_order(size_t i) { return static_cast<uint32_t>(i); }
+  };
+  const uint32_t at =
+      around_[track].Find(SpanTree{spans}, static_cast<uint32_t>(after - spans.begin() - 1),
+                          [&](uint32_t each) { return spans[each].span.end > time_ns; });
   return at == ModuleSpan::kNone ? 0 : spans[at].path;
 }
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/ancestors.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
@@ -79,7 +80,8 @@ class ModulePaths {
   std::vector<ModulePath> paths_{1};
   std::map<std::pair<uint32_t, std::string>, uint32_t, std::less<>> numbers_;
   std::map<std::pair<uint32_t, std::string>, uint32_t, std::less<>> instance_numbers_;
-  std::vector<std::vector<ModuleSpan>> spans_;  // by track
+  std::vector<std::vector<ModuleSpan>> spans_;   // by track
+  mutable std::vector<NearestAncestor> around_;  // by track
 };
 
 }  // namespace gpuprof::analysis

@@ -15,6 +15,7 @@ Origin::Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results:
   const std::vector<Track>& tracks = ops->process().tracks;
   by_start_.resize(tracks.size());
   begun_.resize(tracks.size());
+  around_.resize(tracks.size());
   for (uint32_t t = 0; t < tracks.size(); ++t) {
     const Column<uint64_t>& external = tracks[t].op.external;
     for (uint32_t row = 0; row < external.size(); ++row) {
@@ -150,10 +151,10 @@ std::optional<OpRef> Origin::Innermost(uint32_t track, int64_t time_ns) {
     begun = static_cast<size_t>(at - rows.begin());
   }
   if (begun == 0) return std::nullopt;
-  for (uint32_t row = rows[begun - 1]; row != OpTree::kNone; row = tree.parent(row)) {
-    if (tree.end(row) > time_ns) return OpRef{track, row};
-  }
-  return std::nullopt;
+  // No row ends behind the one around it.
+  const uint32_t row = around_[track].Find(tree, rows[begun - 1],
+                                           [&](uint32_t each) { return tree.end(each) > time_ns; });
+  return row == kNoAncestor ? std::nullopt : std::optional(OpRef{track, row});
 }
 
 }  // namespace gpuprof::analysis

@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/base/ancestors.h"
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/launch_stacks.h"
@@ -86,6 +87,7 @@ class Origin {
   std::unordered_map<uint32_t, bool> launches_graph_;      // by function
   std::vector<std::vector<uint32_t>> by_start_;            // rows of a track, by their start
   std::vector<size_t> begun_;                              // of them, at the last moment asked for
+  std::vector<NearestAncestor> around_;                    // by track
 };
 
 }  // namespace gpuprof::analysis

@@ -5,27 +5,9 @@
 
 #include "analysis/dump/line_writer.h"
 
-#include <algorithm>
-
-#include "analysis/base/utf8.h"
+#include "analysis/base/plain_text.h"
 
 namespace gpuprof::analysis {
-namespace {
-
-bool NeedsNoEscape(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
-}
-
-void AppendControl(std::string* line, char c) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  *line += "\\u00";
-  *line += kDigits[byte >> 4];
-  *line += kDigits[byte & 15];
-}
-
-}  // namespace
 
 void LineWriter::Address(std::string_view key, uint64_t value) {
   Key(key);
@@ -38,27 +20,7 @@ void LineWriter::Address(std::string_view key, uint64_t value) {
 void LineWriter::Text(std::string_view key, std::string_view text) {
   Key(key);
   line_ += '"';
-  while (!text.empty()) {
-    const auto run = static_cast<size_t>(std::find_if_not(text.begin(), text.end(), NeedsNoEscape) -
-                                         text.begin());
-    line_ += text.substr(0, run);
-    text.remove_prefix(run);
-    if (text.empty()) break;
-    const size_t bytes = CodePointBytes(text);
-    if (bytes == 0) {
-      line_ += kReplacement;
-    } else if (text[0] == '"' || text[0] == '\\') {
-      line_ += '\\';
-      line_ += text[0];
-    } else if (bytes == 1) {
-      AppendControl(&line_, text[0]);
-    } else if (IsC1(text)) {
-      AppendControl(&line_, text[1]);
-    } else {
-      line_ += text.substr(0, bytes);
-    }
-    text.remove_prefix(std::max<size_t>(bytes, 1));
-  }
+  AppendPlain(text, PlainForm::kJsonString, &line_);
   line_ += '"';
 }
 

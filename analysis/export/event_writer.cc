@@ -8,47 +8,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/base/utf8.h"
+#include "analysis/base/plain_text.h"
 
 namespace gpuprof::analysis {
-namespace {
-
-bool NeedsNoEscape(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
-}
-
-void AppendControl(char c, std::string* out) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  *out += "\\u00";
-  *out += kDigits[byte >> 4];
-  *out += kDigits[byte & 15];
-}
-
-}  // namespace
 
 void AppendJsonString(std::string_view text, std::string* out) {
   *out += '"';
-  while (!text.empty()) {
-    const auto run = static_cast<size_t>(std::find_if_not(text.begin(), text.end(), NeedsNoEscape) -
-                                         text.begin());
-    *out += text.substr(0, run);
-    text.remove_prefix(run);
-    if (text.empty()) break;
-    const size_t bytes = CodePointBytes(text);
-    if (bytes == 0) {
-      *out += kReplacement;
-    } else if (text[0] == '"' || text[0] == '\\') {
-      *out += '\\';
-      *out += text[0];
-    } else if (bytes == 1) {
-      AppendControl(text[0], out);
-    } else {
-      *out += text.substr(0, bytes);
-    }
-    text.remove_prefix(std::max<size_t>(bytes, 1));
-  }
+  AppendPlain(text, PlainForm::kJsonString, out);
   *out += '"';
 }
 
@@ -199,7 +165,7 @@ void EventWriter::Arg(std::string_view key, double value) {
 void EventWriter::Members(std::string_view members) {
   if (members.find_first_not_of(" \t\r\n") == std::string_view::npos) return;
   OpenArgs();
-  text_ += members;
+  AppendPlain(members, PlainForm::kJson, &text_);
 }
 
 bool EventWriter::End() {

@@ -32,7 +32,8 @@ struct Place {
 // pass.
 inline constexpr std::string_view kLaunchFlow = "ac2g", kBackwardFlow = "fwdbwd";
 
-// Adds the text as a string of JSON, in double quotes. Bytes that are not UTF-8 become U+FFFD.
+// Adds the text as a string of JSON, in double quotes. What a terminal would obey or not show is
+// written as escapes, which readers of JSON undo. Bytes that are not UTF-8 become U+FFFD.
 void AppendJsonString(std::string_view text, std::string* out);
 
 class EventWriter {

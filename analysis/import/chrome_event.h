@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/result.h"
 namespace gpuprof::analysis::import {
 
 struct JsonValue {
@@ -68,6 +69,8 @@ class ChromeHandler {
   virtual void OnEvent(const ChromeEvent& event) = 0;
   // Gets a member of the top object other than traceEvents. It may come after the events.
   virtual void OnHeader(std::string_view key, const JsonValue& value) = 0;
+  // Returns why no more events are taken: the text then ends here. None: more are taken.
+  virtual Error Refusal() { return {}; }
 };
 
 // What the reader had to mend or leave out.

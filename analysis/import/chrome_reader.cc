@@ -28,13 +28,28 @@ constexpr uint64_t kPatience = uint64_t{256} << 20;
 constexpr size_t kLargestHeader = 64 << 20;
 constexpr const char* kWhatToName = "name a Chrome trace (JSON), as torch.profiler writes it";
 
+// Ends the text when the handler takes no more events.
+class RefusingSource : public ByteSource {
+ public:
+  RefusingSource(ByteSource* inner, ChromeHandler* handler) : inner_(inner), handler_(handler) {}
+  Result<size_t> Read(char* to, size_t most) override {
+    if (Error error = handler_->Refusal()) return error;
+    return inner_->Read(to, most);
+  }
+
+ private:
+  ByteSource* inner_;
+  ChromeHandler* handler_;
+};
+
 class Document {
  public:
   Document(ByteSource* source, std::string name, ChromeHandler* handler, ChromeTextNotes* notes,
            size_t window_bytes)
       : name_(std::move(name)),
         source_(source, name_),
-        window_(&source_, window_bytes),
+        wanted_(&source_, handler),
+        window_(&wanted_, window_bytes),
         handler_(handler),
         notes_(notes),
         sink_(handler, notes),
@@ -68,6 +83,7 @@ class Document {
 
   std::string name_;
   InflatingSource source_;
+  RefusingSource wanted_;
   TextWindow window_;
   ChromeHandler* handler_;
   ChromeTextNotes* notes_;
@@ -155,9 +171,10 @@ Error Document::ReadObject() {
     }
   }
   if (!has_events_) {
-    return Refuse(notes_->is_truncated ? "the file ends before its events"
-                  : is_closed          ? "the JSON has no array traceEvents"
-                                       : "the JSON is broken and has no array traceEvents");
+    return Refuse(source_.is_damaged() ? "the compressed bytes are cut or damaged before the events"
+                  : notes_->is_truncated ? "the file ends before its events"
+                  : is_closed            ? "the JSON has no array traceEvents"
+                                         : "the JSON is broken and has no array traceEvents");
   }
   if (!notes_->is_truncated) CountRest();
   return {};

@@ -3,7 +3,7 @@
 
 // Reads a Chrome trace (JSON) event by event, as torch.profiler and many others write it. A part of
 // the file is in memory at a time. The top level is an object with `traceEvents` or an array of
-// events. gzip is known by its first bytes.
+// events. gzip and zstd are known by their first bytes.
 //
 // Files with broken JSON are read as far as their meaning is clear. The notes tell what was mended
 // and left out. Text that is not a trace at all gives an Error, and a source that fails gives one

@@ -23,10 +23,15 @@ constexpr int kGzipWindow = 15 + 16;
 
 }  // namespace
 
-struct InflatingSource::Inflater {
+struct InflatingSource::Gzip {
   z_stream stream = {};
   bool is_ready = false;
-  ~Inflater() {
+  bool Start() {
+    const int result = is_ready ? inflateReset(&stream) : inflateInit2(&stream, kGzipWindow);
+    is_ready = is_ready || result == Z_OK;
+    return result == Z_OK;
+  }
+  ~Gzip() {
     if (is_ready) inflateEnd(&stream);
   }
 };
@@ -34,7 +39,8 @@ struct InflatingSource::Inflater {
 InflatingSource::InflatingSource(ByteSource* inner, std::string name)
     : inner_(inner),
       name_(std::move(name)),
-      inflater_(new Inflater),
+      gzip_(new Gzip),
+      zstd_(new codec::ZstdStream),
       buffer_(new char[kBufferBytes]) {}
 
 InflatingSource::~InflatingSource() = default;
@@ -56,26 +62,39 @@ Error InflatingSource::Fill() {
 
 Error InflatingSource::Start() {
   has_started_ = true;
-  const Result<bool> is_gzip = NextMember();
-  if (!is_gzip.ok()) return is_gzip.error();
-  is_compressed_ = *is_gzip;
+  const Result<bool> has_member = NextMember();
+  if (!has_member.ok()) return has_member.error();
+  is_compressed_ = *has_member;
   has_ended_ = false;
   return {};
 }
 
 Result<bool> InflatingSource::NextMember() {
-  while (end_ - begin_ < 2 && !inner_ended_) {
+  while (end_ - begin_ < codec::ZstdStream::kMagicBytes && !inner_ended_) {
     if (Error error = Fill()) return error;
   }
-  const auto* next = reinterpret_cast<const unsigned char*>(buffer_.get() + begin_);
-  if (end_ - begin_ < 2 || next[0] != 0x1f || next[1] != 0x8b) return false;
-  z_stream& stream = inflater_->stream;
-  const int result =
-      inflater_->is_ready ? inflateReset(&stream) : inflateInit2(&stream, kGzipWindow);
-  if (result != Z_OK) return Unreadable(name_ + ": zlib cannot start; free some memory");
-  inflater_->is_ready = true;
+  format_ = FormatOf({buffer_.get() + begin_, end_ - begin_});
+  if (format_ == Format::kNone) return false;
+  if (!(format_ == Format::kGzip ? gzip_->Start() : zstd_->Start()))
+    return Unreadable(name_ + ": there is no memory to inflate it; free some");
   is_in_member_ = true;
   return true;
+}
+
+InflatingSource::Format InflatingSource::FormatOf(std::string_view text) {
+  if (text.starts_with("\x1f\x8b")) return Format::kGzip;
+  return codec::ZstdStream::Begins(text) ? Format::kZstd : Format::kNone;
+}
+
+bool InflatingSource::IsCompressed(std::string_view text) {
+  return FormatOf(text) != Format::kNone;
+}
+
+Error InflatingSource::CheckRatio(const std::string& name, uint64_t bytes_in, uint64_t bytes_out) {
+  if (bytes_out <= kMostRatio * bytes_in + kAlwaysAllowed) return {};
+  return Unreadable(name +
+                    ": the compressed bytes inflate to more than 1,000 times their size, as no "
+                    "trace does; inflate the file yourself if it is one");
 }
 
 Result<size_t> InflatingSource::Read(char* to, size_t most) {
@@ -94,38 +113,46 @@ Result<size_t> InflatingSource::ReadPlain(char* to, size_t most) {
   return bytes;
 }
 
+InflatingSource::Step InflatingSource::InflateStep(char* to, size_t most) {
+  const std::string_view in(buffer_.get() + begin_, end_ - begin_);
+  if (format_ == Format::kZstd) {
+    const codec::ZstdStream::Step step = zstd_->Run(in, to, most);
+    return {step.used, step.made, step.state == codec::ZstdStream::State::kFrameEnds,
+            step.state == codec::ZstdStream::State::kBroken};
+  }
+  z_stream& stream = gzip_->stream;
+  // zlib does not change the input.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(to);
+  stream.avail_out = static_cast<uInt>(most);
+  const int result = inflate(&stream, Z_NO_FLUSH);
+  return {in.size() - stream.avail_in, most - stream.avail_out, result == Z_STREAM_END,
+          result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR};
+}
+
 Result<size_t> InflatingSource::Inflate(char* to, size_t most) {
   most = std::min<size_t>(most, size_t{1} << 30);
-  z_stream& stream = inflater_->stream;
   while (!has_ended_) {
     if (begin_ == end_) {
       if (Error error = Fill()) return error;
     }
     if (!is_in_member_) {
-      const Result<bool> is_gzip = NextMember();
-      if (!is_gzip.ok()) return is_gzip.error();
-      if (!*is_gzip) break;
+      const Result<bool> has_member = NextMember();
+      if (!has_member.ok()) return has_member.error();
+      if (!*has_member) break;
     }
-    stream.next_in = reinterpret_cast<Bytef*>(buffer_.get() + begin_);
-    stream.avail_in = static_cast<uInt>(end_ - begin_);
-    stream.next_out = reinterpret_cast<Bytef*>(to);
-    stream.avail_out = static_cast<uInt>(most);
-    const int result = inflate(&stream, Z_NO_FLUSH);
-    begin_ = end_ - stream.avail_in;
-    const size_t made = most - stream.avail_out;
-    bytes_out_ += made;
-    if (result == Z_STREAM_END) is_in_member_ = false;
-    const bool is_out_of_bytes = result == Z_BUF_ERROR && inner_ended_ && begin_ == end_;
-    if (is_out_of_bytes || (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR))
-      is_damaged_ = has_ended_ = true;
-    if (bytes_out_ > kMostRatio * bytes_in_ + kAlwaysAllowed) {
-      return Unreadable(name_ +
-                        ": the compressed bytes inflate to more than 1,000 times their size, as no "
-                        "trace does; inflate the file yourself if it is one");
-    }
-    if (made != 0) return made;
+    const Step step = InflateStep(to, most);
+    begin_ += step.used;
+    bytes_out_ += step.made;
+    if (step.has_ended) is_in_member_ = false;
+    const bool is_out_of_bytes =
+        !step.has_ended && step.made == 0 && inner_ended_ && begin_ == end_;
+    if (is_out_of_bytes || step.is_broken) is_damaged_ = has_ended_ = true;
+    if (Error error = CheckRatio(name_, bytes_in_, bytes_out_)) return error;
+    if (step.made != 0) return step.made;
   }
-  // The rest is no gzip. Zeros fill up the last block on a tape, so they need no word.
+  // The rest is not compressed. Zeros fill up the last block on a tape, so they need no word.
   while (!is_damaged_ && !inner_ended_ && !has_ended_) {
     bytes_behind_ +=
         end_ - begin_ -

@@ -49,7 +49,10 @@ void KinetoImporter::OnCounter(const ChromeEvent& event) {
       continue;
     }
     counter.key = TextOf(key);
-    counters_[counter].push_back({span.start, *number});
+    constexpr uint64_t kValueBytes = 128;  // with its row and its columns
+    std::vector<CounterValue>& values = counters_[counter];
+    Hold(kValueBytes + (values.empty() ? kTextBytes + sizeof counter : 0));
+    values.push_back({span.start, *number});
   }
 }
 

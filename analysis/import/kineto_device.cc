@@ -62,6 +62,13 @@ void KinetoImporter::OnDeviceRow(const ChromeEvent& event, Category category, Sp
   row.work.graph = Small(args.graph, 0);
   row.work.graph_node = static_cast<uint64_t>(std::max<int64_t>(args.graph_node.value_or(0), 0));
   if (row.category == Category::kKernel) row.work.signature = SignatureOf(event, args, row);
+  KeepDeviceRow(row);
+}
+
+void KinetoImporter::KeepDeviceRow(const DeviceRow& row) {
+  constexpr uint64_t kColumnBytes = 64;
+  // The row is there twice while processes get their rows, and then its columns are.
+  Hold(2 * sizeof row + kColumnBytes);
   device_rows_.push_back(row);
 }
 
@@ -77,7 +84,10 @@ uint32_t KinetoImporter::SignatureOf(const ChromeEvent&, const WorkArgs& args,
   signature.shared_bytes = Small(args.shared_bytes, 0);
   const auto [at, is_new] =
       signature_numbers_.try_emplace(signature, static_cast<uint32_t>(signatures_.size()));
-  if (is_new) signatures_.push_back(signature);
+  if (is_new) {
+    signatures_.push_back(signature);
+    Hold(3 * sizeof signature + kTextBytes);
+  }
   return at->second;
 }
 
@@ -93,15 +103,32 @@ void KinetoImporter::OnSync(const ChromeEvent& event, SpanNs span) {
   row.work.operation = SyncKindOf(kind ? kind.text : event.name.text);
   row.wait_stream = WholeNumber(event.Arg("wait_on_stream")).value_or(-1);
   row.wait_record = WholeNumber(event.Arg("wait_on_cuda_event_record_corr_id")).value_or(-1);
-  device_rows_.push_back(row);
+  KeepDeviceRow(row);
 }
 
-std::vector<KinetoImporter::Host*> KinetoImporter::HostsWithCall(const DeviceRow& row) const {
+// Sorts the calls of all processes by their ids: a file may have thousands of processes.
+void KinetoImporter::SortCallsById() {
+  has_calls_by_id_ = true;
+  for (Host* host : host_order_)
+    for (const LaunchCall& call : host->calls.calls())
+      calls_by_id_.push_back({{host->group, call.correlation}, host});
+  std::stable_sort(calls_by_id_.begin(), calls_by_id_.end(),
+                   [](const CallOfHost& x, const CallOfHost& y) { return x.id < y.id; });
+}
+
+std::vector<KinetoImporter::Host*> KinetoImporter::HostsWithCall(const DeviceRow& row) {
+  // So many processes with one id tell nothing.
+  constexpr size_t kMostOwners = 256;
   std::vector<Host*> hosts;
-  for (Host* host : host_order_) {
-    if (host->group == row.group && row.correlation > 0 &&
-        host->calls.Find(row.correlation) != nullptr)
-      hosts.push_back(host);
+  if (row.correlation <= 0) return hosts;
+  if (!has_calls_by_id_) SortCallsById();
+  const std::pair<uint32_t, int64_t> id(row.group, row.correlation);
+  auto at = std::lower_bound(
+      calls_by_id_.begin(), calls_by_id_.end(), id,
+      [](const CallOfHost& x, const std::pair<uint32_t, int64_t>& y) { return x.id < y; });
+  for (; at != calls_by_id_.end() && at->id == id; ++at) {
+    if (hosts.size() == kMostOwners) return {};
+    hosts.push_back(at->host);
   }
   return hosts;
 }
@@ -141,9 +168,7 @@ KinetoImporter::Host& KinetoImporter::OwnerOf(const DeviceRow& row) {
   if (hosts.size() == 1) return *hosts.front();
   const auto owner = device_owners_.find({row.group, row.device});
   if (owner != device_owners_.end()) return *owner->second;
-  for (Host* host : host_order_) {
-    if (host->group == row.group) return *host;
-  }
+  if (Host* const first = HostsOf(row.group).first) return *first;
   // No thread of a process is in the file.
   return HostOf({groups_[row.group], 0, true});
 }

@@ -52,19 +52,21 @@ KinetoImporter::Host& KinetoImporter::HostOf(const Entity& process) {
   host->builder = std::make_unique<ProcessBuilder>(
       static_cast<int32_t>(process.number & 0x7fffffff), process.prefix);
   host_order_.push_back(host.get());
+  if (host->group >= hosts_of_group_.size()) hosts_of_group_.resize(host->group + 1);
+  GroupHosts& of_group = hosts_of_group_[host->group];
+  if (of_group.count++ == 0) of_group.first = host.get();
   last_host_ = host.get();
   hosts_.emplace(process, std::move(host));
   return *last_host_;
 }
 
-KinetoImporter::Host* KinetoImporter::OnlyHostOf(uint32_t group) {
-  Host* only = nullptr;
-  for (Host* host : host_order_) {
-    if (host->group != group) continue;
-    if (only != nullptr) return nullptr;
-    only = host;
-  }
-  return only;
+KinetoImporter::GroupHosts KinetoImporter::HostsOf(uint32_t group) const {
+  return group < hosts_of_group_.size() ? hosts_of_group_[group] : GroupHosts();
+}
+
+KinetoImporter::Host* KinetoImporter::OnlyHostOf(uint32_t group) const {
+  const GroupHosts hosts = HostsOf(group);
+  return hosts.count == 1 ? hosts.first : nullptr;
 }
 
 uint32_t KinetoImporter::TimelineOf(Host* host, const Entity& thread) {
@@ -105,6 +107,7 @@ void KinetoImporter::OnHostRow(const ChromeEvent& event, Category category, Span
   kept.name = row.name;
   kept.detail = row.detail;
   kept.group = GroupOf(process.prefix);
+  Hold(sizeof kept + kept.name.size() + kept.detail.size());
 }
 
 void KinetoImporter::GiveStrayRows() {
@@ -165,6 +168,8 @@ void KinetoImporter::AddCall(Host* host, uint32_t timeline, const HostRow& row) 
   if (row.correlation <= 0) return;
   bool is_new = false;
   LaunchCall& known = host->calls.Add(row.correlation, &is_new);
+  // Its places are twice as many as calls, and more while they grow.
+  if (is_new) Hold(2 * sizeof known);
   if (!is_new && !(launches && !known.launches)) return;
   known.span = row.span;
   known.name = TextOf(row.name);

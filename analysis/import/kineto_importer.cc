@@ -70,8 +70,18 @@ uint32_t KinetoImporter::TextOf(std::string_view text) {
   bool is_new = false;
   const uint32_t number =
       NumberOf(text, static_cast<uint32_t>(texts_.size()), &text_numbers_, &is_new);
-  if (is_new) texts_.emplace_back(text);
+  if (is_new) {
+    texts_.emplace_back(text);
+    Hold(kTextBytes + 2 * text.size());
+  }
   return number;
+}
+
+Error KinetoImporter::Refusal() {
+  if (meter_ == nullptr) return {};
+  uint64_t bytes = held_bytes_;
+  for (const Host* host : host_order_) bytes += host->builder->held_bytes();
+  return meter_->Check(bytes);
 }
 
 uint32_t KinetoImporter::GroupOf(std::string_view prefix) {
@@ -116,16 +126,12 @@ void KinetoImporter::OnEvent(const ChromeEvent& event) {
       return;
     case 'B':
     case 'E':
-      if (TimesOf(event, &span))
-        pairs_.Add(event.phase, EntityOf(event.pid), EntityOf(event.tid), span.start,
-                   event.name.text, event.category.text, "");
+      if (TimesOf(event, &span)) AddToPairs(event, span.start, "");
       return;
     case 'b':
     case 'e':
       if (TimesOf(event, &span))
-        pairs_.Add(event.phase, EntityOf(event.pid), EntityOf(event.tid), span.start,
-                   event.name.text, event.category.text,
-                   event.id ? event.id.text : std::string_view("-"));
+        AddToPairs(event, span.start, event.id ? event.id.text : std::string_view("-"));
       return;
     case 's':
     case 't':
@@ -137,6 +143,14 @@ void KinetoImporter::OnEvent(const ChromeEvent& event) {
     default:
       notes_.Add(ImportNoteKind::kUnknownPhase, std::string_view(&event.phase, 1));
   }
+}
+
+void KinetoImporter::AddToPairs(const ChromeEvent& event, int64_t time, std::string_view id) {
+  // The event, its pair and the row of a range, each with its texts.
+  constexpr uint64_t kPairBytes = 512;
+  Hold(kPairBytes + 2 * (event.name.text.size() + event.category.text.size() + id.size()));
+  pairs_.Add(event.phase, EntityOf(event.pid), EntityOf(event.tid), time, event.name.text,
+             event.category.text, id);
 }
 
 void KinetoImporter::OnComplete(const ChromeEvent& event, SpanNs span) {
@@ -178,6 +192,7 @@ void KinetoImporter::OnInstant(const ChromeEvent& event) {
 }
 
 void KinetoImporter::OnMetadata(const ChromeEvent& event) {
+  Hold(kTextBytes + event.Arg("name").text.size() + event.Arg("labels").text.size());
   const Entity process = EntityOf(event.pid);
   if (event.name.text == "process_name") {
     process_names_[process] = event.Arg("name").text;

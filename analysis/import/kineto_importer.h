@@ -28,6 +28,7 @@
 #include "analysis/import/chrome_event.h"
 #include "analysis/import/counter_values.h"
 #include "analysis/import/event_pairs.h"
+#include "analysis/import/import_memory.h"
 #include "analysis/import/kineto_fields.h"
 #include "analysis/import/later_rows.h"
 #include "analysis/import/note_counts.h"
@@ -77,7 +78,10 @@ class KinetoImporter : public ChromeHandler {
   KinetoImporter() = default;
   void OnEvent(const ChromeEvent& event) override;
   void OnHeader(std::string_view key, const JsonValue& value) override;
+  Error Refusal() override;
 
+  // Takes events as long as the meter allows. It outlives the reading.
+  void LimitMemory(MemoryMeter* meter) { meter_ = meter; }
   NoteCounts& notes() { return notes_; }
   // Ends the reading: call it once, after the last event. Returns the time of the earliest row:
   // since 1970, or since an unknown moment if the file does not tell more (IsWallClock()).
@@ -96,6 +100,15 @@ class KinetoImporter : public ChromeHandler {
     std::unique_ptr<ProcessBuilder> builder;
     uint32_t group = 0;
     CallTable calls;
+  };
+  // The processes with one prefix of their names.
+  struct GroupHosts {
+    Host* first = nullptr;
+    uint32_t count = 0;
+  };
+  struct CallOfHost {
+    std::pair<uint32_t, int64_t> id;  // group and correlation
+    Host* host = nullptr;
   };
   // A row of a process that no process of Linux can be: it belongs to the only other process.
   struct StrayRow {
@@ -119,6 +132,7 @@ class KinetoImporter : public ChromeHandler {
 
   // kineto_importer.cc
   bool TimesOf(const ChromeEvent& event, SpanNs* span);
+  void AddToPairs(const ChromeEvent& event, int64_t time, std::string_view id);
   void OnComplete(const ChromeEvent& event, SpanNs span);
   void OnMetadata(const ChromeEvent& event);
   void OnInstant(const ChromeEvent& event);
@@ -135,15 +149,18 @@ class KinetoImporter : public ChromeHandler {
   void AddOp(Host* host, uint32_t timeline, const HostRow& row);
   uint32_t TimelineOf(Host* host, const Entity& thread);
   Host& HostOf(const Entity& process);
-  Host* OnlyHostOf(uint32_t group);
+  GroupHosts HostsOf(uint32_t group) const;
+  Host* OnlyHostOf(uint32_t group) const;
   void AddPairs();
 
   // kineto_device.cc
   void OnDeviceRow(const ChromeEvent& event, Category category, SpanNs span);
   void OnSync(const ChromeEvent& event, SpanNs span);
+  void KeepDeviceRow(const DeviceRow& row);
   void PlaceOf(const ChromeEvent& event, const WorkArgs& args, DeviceRow* row);
   uint32_t SignatureOf(const ChromeEvent& event, const WorkArgs& args, const DeviceRow& row);
-  std::vector<Host*> HostsWithCall(const DeviceRow& row) const;
+  void SortCallsById();
+  std::vector<Host*> HostsWithCall(const DeviceRow& row);
   void FindDeviceOwners();
   Host& OwnerOf(const DeviceRow& row);
   void GiveDeviceRows();
@@ -169,13 +186,20 @@ class KinetoImporter : public ChromeHandler {
   void NameTimelines();
   void FillProcess(const std::string& file, Host* host);
 
+  // Counts the memory of rows and texts that no builder holds.
+  void Hold(uint64_t bytes) { held_bytes_ += bytes; }
   uint32_t TextOf(std::string_view text);
   uint32_t GroupOf(std::string_view prefix);
 
+  MemoryMeter* meter_ = nullptr;  // null: there is no limit
+  uint64_t held_bytes_ = 0;
   NoteCounts notes_;
   EventPairs pairs_;
   std::map<Entity, std::unique_ptr<Host>> hosts_;
   std::vector<Host*> host_order_;
+  std::vector<GroupHosts> hosts_of_group_;  // by group; groups without a process may be missing
+  std::vector<CallOfHost> calls_by_id_;     // sorted; made when it is first needed
+  bool has_calls_by_id_ = false;
   Host* last_host_ = nullptr;
   bool has_further_hosts_ = false;
   std::vector<StrayRow> stray_;

@@ -13,38 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "analysis/base/memory_limit.h"
-#include "analysis/import/byte_source.h"
-#include "analysis/import/inflating_source.h"
-
 namespace gpuprof::analysis::import {
-namespace {
-
-Result<std::unique_ptr<RandomBytes>> Inflate(const codec::InputPath& path, bool* is_damaged) {
-  Result<std::unique_ptr<FileSource>> file = FileSource::Open(path);
-  if (!file.ok()) return file.error();
-  InflatingSource source(file->get(), path.path);
-  const uint64_t limit = DefaultMemoryLimit() / 2;
-  std::string bytes;
-  while (true) {
-    constexpr size_t kPiece = 4 << 20;
-    const size_t before = bytes.size();
-    if (before > limit) {
-      return Unreadable(path.path +
-                        ": inflated, it takes more than half of the memory; inflate it with "
-                        "`gunzip`, and read the result");
-    }
-    bytes.resize(before + kPiece);
-    Result<size_t> got = source.Read(bytes.data() + before, kPiece);
-    if (!got.ok()) return got.error();
-    bytes.resize(before + *got);
-    if (*got == 0) break;
-  }
-  *is_damaged = source.is_damaged();
-  return std::unique_ptr<RandomBytes>(new HeldBytes(std::move(bytes)));
-}
-
-}  // namespace
 
 Result<std::unique_ptr<RandomBytes>> FileBytesAt::Open(const codec::InputPath& path) {
   struct stat status {};
@@ -80,18 +49,6 @@ Result<size_t> HeldBytes::ReadAt(uint64_t at, char* to, size_t most) const {
   const size_t bytes = std::min<uint64_t>(most, bytes_.size() - at);
   std::memcpy(to, bytes_.data() + at, bytes);
   return bytes;
-}
-
-Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const codec::InputPath& path,
-                                                     bool* is_damaged) {
-  *is_damaged = false;
-  Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
-  if (!file.ok()) return file.error();
-  char first[2] = {};
-  Result<size_t> got = (*file)->ReadAt(0, first, sizeof first);
-  if (!got.ok()) return got.error();
-  if (std::string_view(first, 2) == "\x1f\x8b") return Inflate(path, is_damaged);
-  return std::move(*file);
 }
 
 ByteWindow::ByteWindow(const RandomBytes* file, size_t bytes)

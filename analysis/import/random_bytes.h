@@ -23,6 +23,7 @@ class RandomBytes {
   virtual uint64_t size() const = 0;
   // Reads the bytes from `at` on, at most `most`, and fewer only at the end.
   virtual Result<size_t> ReadAt(uint64_t at, char* to, size_t most) const = 0;
+  virtual bool is_in_memory() const { return false; }
 };
 
 // A regular file, as long as it was when it was opened.
@@ -47,15 +48,11 @@ class HeldBytes : public RandomBytes {
   explicit HeldBytes(std::string bytes) : bytes_(std::move(bytes)) {}
   uint64_t size() const override { return bytes_.size(); }
   Result<size_t> ReadAt(uint64_t at, char* to, size_t most) const override;
+  bool is_in_memory() const override { return true; }
 
  private:
   std::string bytes_;
 };
-
-// Opens a file. One that is compressed by gzip is inflated into memory; `is_damaged`: its end is
-// missing or cannot be inflated.
-Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const codec::InputPath& path,
-                                                     bool* is_damaged);
 
 // Shows parts of a file. Views are valid until the next call of At().
 class ByteWindow {

@@ -14,6 +14,8 @@
 
 #include "analysis/base/parallel.h"
 #include "analysis/base/utf8.h"
+#include "analysis/import/import_memory.h"
+#include "analysis/import/known_files.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_reader.h"
@@ -23,8 +25,7 @@ namespace {
 
 // One file: read, then built.
 struct Input {
-  InputPath path;
-  std::string name;
+  ForeignFile file;
   std::optional<XSpaceImporter> importer;
   XSpaceFacts facts;
   Error error;
@@ -38,11 +39,13 @@ void AddNotes(Input* input) {
   const XSpaceFacts& facts = input->facts;
   NoteCounts& notes = input->importer->notes();
   const std::string first = "the first at byte " + std::to_string(facts.first_fault_at);
-  if (facts.is_truncated) {
+  if (facts.is_truncated && !input->error) {
     notes.Add(ImportNoteKind::kTruncated, "at byte " + std::to_string(facts.truncated_at),
               facts.lost_in_end);
   }
-  if (const uint64_t count = facts.unreadable_events + facts.broken_parts)
+  // Reading that was ended leaves parts without their end.
+  const uint64_t broken_parts = input->error ? 0 : facts.broken_parts;
+  if (const uint64_t count = facts.unreadable_events + broken_parts)
     notes.Add(ImportNoteKind::kUnreadableEvent, first, count);
   if (facts.entries_left_out != 0)
     notes.Add(ImportNoteKind::kUnknownName, "tables of names are too long", facts.entries_left_out);
@@ -53,18 +56,48 @@ void AddNotes(Input* input) {
     input->importer->builder().AddNote("the file says: " + Utf8Of(said, &is_repaired));
 }
 
-void Read(Input* input) {
-  Result<std::unique_ptr<RandomBytes>> file = OpenRandomBytes(input->path, &input->is_damaged);
-  if (!file.ok()) {
-    input->error = file.error();
+// Ends the file when its events take as much memory as they may.
+class LimitedBytes : public RandomBytes {
+ public:
+  // `held_bytes` tells what inflating took.
+  LimitedBytes(const RandomBytes* inner, XSpaceImporter* importer, MemoryMeter* meter,
+               uint64_t held_bytes)
+      : inner_(inner), importer_(importer), meter_(meter), held_bytes_(held_bytes) {}
+  uint64_t size() const override { return inner_->size(); }
+  Result<size_t> ReadAt(uint64_t at, char* to, size_t most) const override {
+    if (Error error = meter_->Check(held_bytes_ + importer_->builder().held_bytes())) return error;
+    return inner_->ReadAt(at, to, most);
+  }
+
+ private:
+  const RandomBytes* inner_;
+  XSpaceImporter* importer_;
+  MemoryMeter* meter_;
+  uint64_t held_bytes_;
+};
+
+void ReadBytes(const RandomBytes& bytes, ImportMemory* memory, Input* input) {
+  const uint64_t file_bytes = SizeOf(input->file);
+  MemoryMeter meter(memory, input->file.Title(), file_bytes);
+  input->importer.emplace(input->file_bytes);
+  const uint64_t held_bytes = bytes.is_in_memory() ? bytes.size() : 0;
+  const LimitedBytes limited(&bytes, &*input->importer, &meter, held_bytes);
+  input->error = ReadXSpace(limited, input->file.Title(), &*input->importer, &input->facts);
+}
+
+void Read(Input* input, ImportMemory* memory) {
+  const Result<std::unique_ptr<RandomBytes>> bytes =
+      OpenRandomBytes(input->file, memory->MostOf(SizeOf(input->file)), &input->is_damaged);
+  if (!bytes.ok()) {
+    input->error = bytes.error();
     return;
   }
-  input->file_bytes = (*file)->size();
-  input->importer.emplace(input->file_bytes);
-  input->error = ReadXSpace(**file, input->path.path, &*input->importer, &input->facts);
+  input->file_bytes = (*bytes)->size();
+  ReadBytes(**bytes, memory, input);
   if (input->facts.planes == 0) {
     input->importer.reset();
-    if (!input->error) input->error = Unreadable(input->path.path + ": no plane can be read");
+    if (!input->error) input->error = Unreadable(input->file.Title() + ": no plane can be read");
+    input->error = NamedError(input->file, input->error);
     return;
   }
   AddNotes(input);
@@ -72,12 +105,12 @@ void Read(Input* input) {
 }
 
 void AddFaults(const Input& input, ModelBuilder* model) {
-  if (input.error) model->AddFault({input.name, 0, input.error.message});
+  if (input.error) model->AddFault({input.file.shown, 0, input.error.message});
   if (input.is_damaged) {
-    model->AddFault({input.name, input.facts.truncated_at,
+    model->AddFault({input.file.shown, input.facts.truncated_at,
                      "the compressed bytes are cut or damaged: later events are lost"});
-  } else if (input.facts.is_truncated) {
-    model->AddFault({input.name, input.facts.truncated_at,
+  } else if (!input.error && input.facts.is_truncated) {
+    model->AddFault({input.file.shown, input.facts.truncated_at,
                      "the file ends within a plane: it was cut, and later events are lost"});
   }
 }
@@ -94,8 +127,8 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
     Input& input = *(*inputs)[i];
     if (!input.importer || !input.importer->has_rows()) return;
     const bool is_placed = origin != INT64_MAX && input.importer->IsWallClock();
-    input.processes.push_back(
-        input.importer->Build(input.name, input.facts.host, is_placed ? origin : input.first_ns));
+    input.processes.push_back(input.importer->Build(input.file.shown, input.facts.host,
+                                                    is_placed ? origin : input.first_ns));
   });
   trace->origin_realtime_ns = origin;
   for (const auto& input : *inputs) {
@@ -119,12 +152,13 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
 Error ImportXSpace(const XSpaceRun& run, const OpenOptions& options, ModelBuilder* model) {
   model->trace().importer = kXSpaceImporter;
   std::vector<std::unique_ptr<Input>> inputs;
-  for (const InputPath& file : run.files) {
+  for (const ForeignFile& file : run.files) {
     inputs.push_back(std::make_unique<Input>());
-    inputs.back()->path = file;
-    inputs.back()->name = std::filesystem::path(file.path).filename().string();
+    inputs.back()->file = file;
   }
-  ParallelFor(inputs.size(), options.threads, [&](size_t i, int) { Read(inputs[i].get()); });
+  ImportMemory memory(options.memory_limit_bytes);
+  ParallelFor(inputs.size(), options.threads,
+              [&](size_t i, int) { Read(inputs[i].get(), &memory); });
   const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
                                        [](const auto& input) { return !!input->importer; });
   if (!is_any_read) return inputs.front()->error;

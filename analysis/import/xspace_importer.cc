@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/base/utf8.h"
+#include "analysis/import/import_memory.h"
 #include "analysis/import/xspace_stats.h"
 
 namespace gpuprof::analysis::import {
@@ -22,7 +23,6 @@ constexpr int64_t kLimitNs = int64_t{1} << 61;
 // A time in the year 2001: no trace is older, and no machine counts so far from its start.
 constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
 constexpr uint64_t kLeastRoom = 64 << 20;
-constexpr uint64_t kTextBytes = 160;  // that a text takes apart from its characters
 
 int64_t NanosecondsOf(int64_t picoseconds) {
   const int64_t whole = picoseconds / 1000;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -36,7 +37,7 @@ struct Run {
 
 bool HasXSpaceName(const std::string& name) {
   return name.ends_with(".xplane.pb") || name.ends_with(".xplane.pb.gz") ||
-         name.ends_with(".xplane.riegeli");
+         name.ends_with(".xplane.pb.zst") || name.ends_with(".xplane.riegeli");
 }
 
 bool IsOwnName(const std::string& name) {
@@ -133,8 +134,34 @@ XSpaceRun NewestBelow(const InputPath& path, int depth) {
   if (search.runs().empty()) return found;
   const Run& newest = NewestOf(search.runs());
   found.folder = newest.folder;
-  found.files = newest.files;
+  for (const InputPath& file : newest.files) found.files.push_back(FileAt(file));
   found.other_runs = search.runs().size() - 1;
+  return found;
+}
+
+bool IsZip(const InputPath& path) {
+  const Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
+  char first[4] = {};
+  if (!file.ok()) return false;
+  const Result<size_t> got = (*file)->ReadAt(0, first, sizeof first);
+  return got.ok() && BeginsAsZip({first, *got});
+}
+
+// Members keep no time that is worth a comparison: the last folder is taken for the newest run.
+XSpaceRun NewestInZip(const InputPath& path) {
+  const Result<std::vector<ZipMember>> members = ListZip(path);
+  std::map<std::string, std::vector<ZipMember>> runs;  // by folder
+  if (members.ok()) {
+    for (const ZipMember& member : *members)
+      if (HasXSpaceName(member.name))
+        runs[fs::path(member.name).parent_path().string()].push_back(member);
+  }
+  XSpaceRun found;
+  if (runs.empty()) return found;
+  const auto& [folder, newest] = *runs.rbegin();
+  found.folder = folder;
+  for (const ZipMember& member : newest) found.files.push_back(MemberOf(path, member));
+  found.other_runs = runs.size() - 1;
   return found;
 }
 
@@ -145,7 +172,9 @@ XSpaceRun FindXSpaceRun(const InputPath& path) {
   struct stat status {};
   if (!codec::StatInput(path, &status)) return found;
   if (S_ISDIR(status.st_mode)) return NewestBelow(path, 0);
-  if (S_ISREG(status.st_mode) && IsXSpaceFile(path)) found.files = {path};
+  if (!S_ISREG(status.st_mode)) return found;
+  if (IsXSpaceFile(path)) found.files = {FileAt(path)};
+  if (found.files.empty() && IsZip(path)) return NewestInZip(path);
   return found;
 }
 

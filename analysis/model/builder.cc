@@ -86,7 +86,10 @@ uint32_t ProcessBuilder::Intern(std::string_view text) {
   const auto next = static_cast<uint32_t>(ids_.size()) + kFirstStringId;
   bool is_new = false;
   const uint32_t id = NumberOf(text, next, &ids_, &is_new);
-  if (is_new) process_.strings.emplace(id, text);
+  if (is_new) {
+    process_.strings.emplace(id, text);
+    held_bytes_ += kNameBytes + 2 * text.size();
+  }
   return id;
 }
 
@@ -97,6 +100,7 @@ uint32_t ProcessBuilder::Signature(const proto::Signature& signature) {
   const auto [at, is_new] = signatures_.try_emplace(kept.SerializeAsString(), next);
   if (is_new) {
     kept.set_id(next);
+    held_bytes_ += kNameBytes + sizeof kept + 2 * at->first.size();
     process_.signatures.emplace(next, std::move(kept));
   }
   return at->second;
@@ -169,6 +173,7 @@ uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stre
 
 uint32_t ProcessBuilder::AddTimeline() {
   process_.tracks.emplace_back();
+  held_bytes_ += sizeof(Track) + sizeof(TimelineRows);
   return timelines() - 1;
 }
 
@@ -209,7 +214,7 @@ void ProcessBuilder::Reserve(uint32_t timeline, size_t rows) {
 }
 
 void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
-  Rows(timeline).overheads.push_back({span, operation});
+  Keep(OverheadRow{span, operation}, &Rows(timeline).overheads);
 }
 
 uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
@@ -221,12 +226,12 @@ uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
 
 void ProcessBuilder::AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter,
                                      int64_t value) {
-  Rows(timeline).counters.push_back({time, counter, value});
+  Keep(CounterRow{time, counter, value}, &Rows(timeline).counters);
 }
 
 void ProcessBuilder::AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation,
                                     uint64_t record) {
-  Rows(timeline).events.push_back({time, correlation, record});
+  Keep(EventRow{time, correlation, record}, &Rows(timeline).events);
 }
 
 bool ProcessBuilder::Bounds(SpanNs* bounds) const {

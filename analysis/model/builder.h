@@ -146,19 +146,17 @@ class ProcessBuilder {
   // row fills is not touched.
   void Reserve(uint32_t timeline, size_t rows);
 
-  void Add(uint32_t timeline, const OpRow& row) { Rows(timeline).ops.push_back(row); }
-  void Add(uint32_t timeline, const PythonRow& row) { Rows(timeline).python.push_back(row); }
-  void Add(uint32_t timeline, const RangeRow& row) { Rows(timeline).ranges.push_back(row); }
-  void Add(uint32_t timeline, const CallRow& row) { Rows(timeline).calls.push_back(row); }
-  void Add(uint32_t timeline, const SyncRow& row) { Rows(timeline).syncs.push_back(row); }
-  void Add(uint32_t timeline, const TensorRow& row) { Rows(timeline).tensors.push_back(row); }
-  void AddKernel(uint32_t timeline, const WorkRow& row) { Rows(timeline).kernels.push_back(row); }
-  void AddCopy(uint32_t timeline, const WorkRow& row) { Rows(timeline).copies.push_back(row); }
-  void AddSet(uint32_t timeline, const WorkRow& row) { Rows(timeline).sets.push_back(row); }
+  void Add(uint32_t timeline, const OpRow& row) { Keep(row, &Rows(timeline).ops); }
+  void Add(uint32_t timeline, const PythonRow& row) { Keep(row, &Rows(timeline).python); }
+  void Add(uint32_t timeline, const RangeRow& row) { Keep(row, &Rows(timeline).ranges); }
+  void Add(uint32_t timeline, const CallRow& row) { Keep(row, &Rows(timeline).calls); }
+  void Add(uint32_t timeline, const SyncRow& row) { Keep(row, &Rows(timeline).syncs); }
+  void Add(uint32_t timeline, const TensorRow& row) { Keep(row, &Rows(timeline).tensors); }
+  void AddKernel(uint32_t timeline, const WorkRow& row) { Keep(row, &Rows(timeline).kernels); }
+  void AddCopy(uint32_t timeline, const WorkRow& row) { Keep(row, &Rows(timeline).copies); }
+  void AddSet(uint32_t timeline, const WorkRow& row) { Keep(row, &Rows(timeline).sets); }
   // Adds a launch of a graph that was recorded as a whole.
-  void AddGraphLaunch(uint32_t timeline, const WorkRow& row) {
-    Rows(timeline).graphs.push_back(row);
-  }
+  void AddGraphLaunch(uint32_t timeline, const WorkRow& row) { Keep(row, &Rows(timeline).graphs); }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
   // Returns the number of a new counter; `counter.id` is ignored.
   uint32_t AddCounter(proto::Counter counter);
@@ -175,6 +173,9 @@ class ProcessBuilder {
   std::vector<WorkRow>& sets(uint32_t timeline) { return Rows(timeline).sets; }
   const std::vector<TensorRow>& tensors(uint32_t timeline) const { return Rows(timeline).tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(process_.tracks.size()); }
+
+  // Returns about how much memory the rows and names so far take until Finish() has ended.
+  uint64_t held_bytes() const { return held_bytes_; }
 
   // Adds a note for people: something that the source has is not shown as it is.
   void AddNote(std::string text);
@@ -236,6 +237,15 @@ class ProcessBuilder {
     std::vector<CounterRow> counters;
   };
 
+  // While rows become columns, a row also has its place in the order and its values in the columns.
+  static constexpr uint64_t kColumnBytes = 32;
+  // What a name takes apart from its characters, which are kept twice.
+  static constexpr uint64_t kNameBytes = 160;
+  template <typename Row>
+  void Keep(const Row& row, std::vector<Row>* rows) {
+    rows->push_back(row);
+    held_bytes_ += sizeof(Row) + kColumnBytes;
+  }
   static void FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table);
   void FillPython(TimelineRows* rows, int64_t origin, Track* track);
   void AddLaunches(const std::vector<PythonRow>& python, const std::vector<uint32_t>& stacks,
@@ -276,6 +286,7 @@ class ProcessBuilder {
   std::map<std::string, uint32_t> signatures_;  // by their bytes
   std::map<uint32_t, TextMap> functions_;       // by domain
   uint32_t function_count_ = 0;
+  uint64_t held_bytes_ = 0;
 };
 
 }  // namespace gpuprof::analysis

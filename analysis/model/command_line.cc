@@ -7,24 +7,17 @@
 #include <cctype>
 #include <string_view>
 
+#include "analysis/base/plain_text.h"
 #include "analysis/base/utf8.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-// How many bytes in front are nothing that a terminal can just show: one of a control character or
-// of what is no UTF-8, two of a C1 character.
-size_t Unshowable(std::string_view text) {
-  const auto byte = static_cast<unsigned char>(text[0]);
-  if (byte < 0x20 || byte == 0x7f || CodePointBytes(text) == 0) return 1;
-  return IsC1(text) ? 2 : 0;
-}
-
 size_t Shown(std::string_view text) { return std::max<size_t>(CodePointBytes(text), 1); }
 
 bool NeedsEscapes(std::string_view word) {
-  for (; !word.empty(); word.remove_prefix(Shown(word))) {
-    if (Unshowable(word) != 0) return true;
+  for (size_t at = 0; at < word.size(); at += Shown(word.substr(at))) {
+    if (HarmfulBytes(word, at) != 0) return true;
   }
   return false;
 }
@@ -46,21 +39,21 @@ void AddOctal(std::string_view bytes, std::string* text) {
 // $'...': the only quotes in which control characters can be written.
 std::string Escaped(std::string_view word) {
   std::string text = "$'";
-  while (!word.empty()) {
-    const char c = word[0];
-    const size_t unshowable = Unshowable(word);
-    const size_t bytes = unshowable != 0 ? unshowable : Shown(word);
+  for (size_t at = 0; at < word.size();) {
+    const char c = word[at];
+    const size_t harmful = HarmfulBytes(word, at);
+    const size_t bytes = harmful != 0 ? harmful : Shown(word.substr(at));
     if (c == '\n') {
       text += "\\n";
     } else if (c == '\t') {
       text += "\\t";
-    } else if (unshowable != 0) {
-      AddOctal(word.substr(0, bytes), &text);
+    } else if (harmful != 0) {
+      AddOctal(word.substr(at, bytes), &text);
     } else {
       if (c == '\'' || c == '\\') text += '\\';
-      text += word.substr(0, bytes);
+      text += word.substr(at, bytes);
     }
-    word.remove_prefix(bytes);
+    at += bytes;
   }
   return text + "'";
 }

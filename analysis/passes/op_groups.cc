@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/op_names.h"
+#include "analysis/steps/op_walk.h"
 #include "analysis/symbols/module_symbols.h"
 #include "proto/operations.h"
 
@@ -82,7 +84,6 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
   const OpTable& table = track.op;
   std::vector<uint32_t>& group_of_row = group_of_row_[track_index];
   group_of_row.assign(table.rows(), kNoGroup);
-  std::vector<Place> places;  // by group, of this track
   auto step = steps.rbegin();
   const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
   for (size_t i = 0; i < table.rows(); ++i) {
@@ -91,13 +92,13 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
                                     static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
                                     by_shape ? table.detail[row] : 0);
     group_of_row[row] = number;
-    if (number >= places.size()) places.resize(groups_.size());
+    places_.resize(groups_.size());
+    open_.resize(groups_.size());
     Group& group = groups_[number];
     const int64_t duration = table.duration_ns[row];
     const int64_t self = tree.self_ns(row);
-    ++places[number].count;
-    places[number].self_ns += self;
-    if (!HasAncestor(tree, group_of_row, row)) places[number].total_ns += duration;
+    if (places_[number].count++ == 0) of_track_.push_back(number);
+    places_[number].self_ns += self;
     const bool first = group.all.count++ == 0;
     group.sum_ns += duration;
     group.min_ns = first ? duration : std::min(group.min_ns, duration);
@@ -111,13 +112,18 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
       group.step_self_ns += self;
     }
   }
-  AddPlaces(places, track.tid);
+  // A row within another row of its group counts with that one.
+  const auto enter = [&](uint32_t row) {
+    const uint32_t number = group_of_row[row];
+    if (open_[number]++ == 0) places_[number].total_ns += table.duration_ns[row];
+  };
+  WalkOps(tree, enter, [&](uint32_t row) { --open_[group_of_row[row]]; });
+  AddPlaces(track.tid);
 }
 
-void OpGroups::AddPlaces(const std::vector<Place>& places, int32_t tid) {
-  for (uint32_t number = 0; number < places.size(); ++number) {
-    const Place& place = places[number];
-    if (place.count == 0) continue;
+void OpGroups::AddPlaces(int32_t tid) {
+  for (const uint32_t number : of_track_) {
+    const Place place = std::exchange(places_[number], Place());
     Group& group = groups_[number];
     Place& there = group.places[id_];
     there.count += place.count;
@@ -127,6 +133,7 @@ void OpGroups::AddPlaces(const std::vector<Place>& places, int32_t tid) {
     }
     group.threads.emplace(id_, tid);
   }
+  of_track_.clear();
 }
 
 // Gives the run time of each row of device work to the operation that launched it, and to the
@@ -134,6 +141,7 @@ void OpGroups::AddPlaces(const std::vector<Place>& places, int32_t tid) {
 void OpGroups::AddDeviceWork(size_t index) {
   const Process& process = context_.process(index);
   Origin origin(&context_.ops(index), context_.calls(index));
+  std::vector<std::vector<int64_t>> launched_ns(process.tracks.size());  // by row
   ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
     const int64_t ns = work.span.length() * work.weight;
     has_device_work_ = true;
@@ -154,9 +162,10 @@ void OpGroups::AddDeviceWork(size_t index) {
       group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
       return;
     }
-    const OpTree& tree = context_.ops(index).tree(op->track);
-    const std::vector<uint32_t>& groups = group_of_row_[op->track];
-    Group& group = groups_[groups[op->row]];
+    std::vector<int64_t>& launched = launched_ns[op->track];
+    launched.resize(process.tracks[op->track].op.rows());
+    launched[op->row] += ns;
+    Group& group = groups_[group_of_row_[op->track][op->row]];
     group.device_self_ns += ns;
     group.device_count += work.weight;
     // What XLA's operations on the host do not tell, their kernels may.
@@ -164,10 +173,25 @@ void OpGroups::AddDeviceWork(size_t index) {
         group.execution.found().execution == results::EXECUTION_NONE &&
         !IsUserRange(process.tracks[op->track].op, op->row))
       group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
-    for (uint32_t up = op->row; up != OpTree::kNone; up = tree.parent(up)) {
-      if (!HasAncestor(tree, groups, up)) groups_[groups[up]].device_ns += ns;
-    }
   });
+  for (size_t track = 0; track < launched_ns.size(); ++track) {
+    if (!launched_ns[track].empty())
+      AddLaunched(context_.ops(index).tree(track), group_of_row_[track], &launched_ns[track]);
+  }
+}
+
+// Gives a group the time of work that was launched within its rows. A row within another row of its
+// group counts with that one.
+void OpGroups::AddLaunched(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
+                           std::vector<int64_t>* launched_ns) {
+  const auto leave = [&](uint32_t row) {
+    const int64_t ns = (*launched_ns)[row];
+    const uint32_t number = group_of_row[row], around = tree.parent(row);
+    if (--open_[number] == 0) groups_[number].device_ns += ns;
+    if (around != OpTree::kNone) (*launched_ns)[around] += ns;
+  };
+  WalkOps(
+      tree, [&](uint32_t row) { ++open_[group_of_row[row]]; }, leave);
 }
 
 // Returns the group of an operation that a kernel's own detail names, as XLA's kernels and the rows
@@ -202,14 +226,6 @@ uint32_t OpGroups::GroupOfDeviceWork(const Process& process, const Track& track,
   group.scope = kDeviceScope;
   if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
   return number = NumberOf(std::move(group));
-}
-
-bool OpGroups::HasAncestor(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
-                           uint32_t row) {
-  for (uint32_t up = tree.parent(row); up != OpTree::kNone; up = tree.parent(up)) {
-    if (group_of_row[up] == group_of_row[row]) return true;
-  }
-  return false;
 }
 
 }  // namespace gpuprof::analysis

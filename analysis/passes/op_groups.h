@@ -78,11 +78,11 @@ class OpGroups {
   uint32_t GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
                    uint32_t detail);
   void AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps);
-  void AddPlaces(const std::vector<Place>& places, int32_t tid);
+  void AddPlaces(int32_t tid);
   void AddDeviceWork(size_t index);
   uint32_t GroupOfDeviceWork(const Process& process, const Track& track, const DeviceWork& work);
-  static bool HasAncestor(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
-                          uint32_t row);
+  void AddLaunched(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
+                   std::vector<int64_t>* launched_ns);
 
   PassContext& context_;
   OpGrouping grouping_;
@@ -97,6 +97,11 @@ class OpGroups {
   std::unordered_map<uint64_t, uint32_t> group_of_id_;    // without a detail
   std::unordered_map<uint64_t, uint32_t> group_of_work_;  // by signature and detail
   std::vector<std::vector<uint32_t>> group_of_row_;  // by track, of the process that is being added
+  // By group, of the track that is being added. A track may have few of a million groups: what was
+  // used is cleared, and not all.
+  std::vector<Place> places_;
+  std::vector<uint32_t> of_track_;  // groups with a place
+  std::vector<uint32_t> open_;      // how many rows of a group are open
   int64_t step_ns_ = 0;
   uint64_t step_count_ = 0;
   bool has_device_work_ = false;

@@ -56,7 +56,10 @@ struct Sums {
 class ModuleSums {
  public:
   ModuleSums(PassContext& context, size_t index, bool instances)
-      : context_(context), index_(index), paths_(&context.ops(index), instances) {}
+      : context_(context),
+        index_(index),
+        paths_(&context.ops(index), instances),
+        around_(context.process(index).tracks.size()) {}
 
   void Add() {
     const Process& process = context_.process(index_);
@@ -142,15 +145,12 @@ class ModuleSums {
       if (paths_.source() == results::MODULE_SOURCE_SCOPES) {
         if (work.kind == DeviceWorkKind::kKernel)
           path = paths_.OfDetail(DetailOf(track.kernel, work.row));
-        for (; op && path == 0; op = Around(*op))
-          path = PathOfOp(process.tracks[op->track].op, op->row);
+        if (op && path == 0) path = PathAround(*op);
       } else {
         path = PathAt(work, op);
         // Modules are not open in the backward pass, which runs behind them on another thread.
-        for (std::optional<OpRef> up = op; up && path == 0; up = Around(*up)) {
-          const std::optional<OpRef> forward = links.ForwardOf(*up);
-          if (!forward) continue;
-          path = paths_.At(forward->track, ops.tree(forward->track).start(forward->row));
+        if (op && path == 0) {
+          path = ForwardPathAround(*op, links);
           is_backward = path != 0;
         }
       }
@@ -161,10 +161,21 @@ class ModuleSums {
     });
   }
 
-  std::optional<OpRef> Around(OpRef op) {
-    const uint32_t parent = context_.ops(index_).tree(op.track).parent(op.row);
-    if (parent == OpTree::kNone) return std::nullopt;
-    return OpRef{op.track, parent};
+  // Returns the part of the operation, or of the nearest one around it that has one.
+  uint32_t PathAround(OpRef op) {
+    const OpTable& table = context_.process(index_).tracks[op.track].op;
+    return around_[op.track].Find(context_.ops(index_).tree(op.track), op.row,
+                                  [&](uint32_t row) { return PathOfOp(table, row); });
+  }
+
+  // The same for the forward operations that these belong to.
+  uint32_t ForwardPathAround(OpRef op, const BackwardLinks& links) {
+    ProcessOps& ops = context_.ops(index_);
+    return around_[op.track].Find(ops.tree(op.track), op.row, [&](uint32_t row) {
+      const std::optional<OpRef> forward = links.ForwardOf({op.track, row});
+      if (!forward) return uint32_t{0};
+      return paths_.At(forward->track, ops.tree(forward->track).start(forward->row));
+    });
   }
 
   uint32_t PathAt(const DeviceWork& work, const std::optional<OpRef>& op) {
@@ -178,7 +189,8 @@ class ModuleSums {
   PassContext& context_;
   size_t index_;
   ModulePaths paths_;
-  std::vector<Sums> sums_;  // by path; 0: outside of all parts
+  std::vector<InheritedValue> around_;  // by track: parts of operations
+  std::vector<Sums> sums_;              // by path; 0: outside of all parts
   bool has_device_work_ = false;
   int64_t device_ns_ = 0;
 };

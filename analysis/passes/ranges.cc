@@ -20,6 +20,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/op_tree.h"
+#include "analysis/steps/op_walk.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/step_names.h"
@@ -57,6 +58,7 @@ struct Sums {
   uint64_t crossing = 0;
   std::set<std::pair<size_t, int32_t>> threads;  // owner (PassContext), tid
   std::set<size_t> processes;                    // owners
+  uint32_t open = 0;  // ranges of it that are open, while the ranges of a thread are gone through
 };
 
 // An open range of the thread, while its rows are gone through by their begins.
@@ -201,13 +203,16 @@ class Collector {
       sums.processes.insert(owner_);
       const Interval span = {tree.start(row), tree.end(row)};
       spans_of_track_[&sums].push_back(span);
-      bool is_within = false;
-      for (uint32_t up = around[row]; up != OpTree::kNone; up = around[up])
-        is_within = is_within || sums_of[up] == &sums;
-      if (!is_within) sums.total_ns += span.length();
       sums.self_ns += span.length();
       if (around[row] != OpTree::kNone) sums_of[around[row]]->self_ns -= span.length();
     }
+    const auto enter = [&](uint32_t row) {
+      if (Sums* const sums = sums_of[row]; sums != nullptr && sums->open++ == 0)
+        sums->total_ns += tree.end(row) - tree.start(row);
+    };
+    WalkOps(tree, enter, [&](uint32_t row) {
+      if (sums_of[row] != nullptr) --sums_of[row]->open;
+    });
   }
 
   void AddValues(const Process& process, const Track& track, size_t row,
@@ -238,17 +243,18 @@ class Collector {
       const size_t depth = proto::OpDepthOf(table.operation[row]);
       // The recorder's own depth decides where times are equal.
       while (!stack.empty() && (stack.back().end_ns <= start(row) || stack.size() > depth)) {
+        --stack.back().sums->open;
         stack.pop_back();
       }
       Sums& sums = SumsOf(process, table, row, RangeKind::kPushPop);
       const int64_t duration = table.duration_ns[row];
-      const bool within = std::any_of(stack.begin(), stack.end(),
-                                      [&](const Open& each) { return each.sums == &sums; });
-      if (!within) sums.total_ns += duration;
+      if (sums.open++ == 0) sums.total_ns += duration;
       sums.self_ns += duration;
       if (!stack.empty()) stack.back().sums->self_ns -= duration;
       stack.push_back({table.end_ns[row], &sums});
     }
+    for (const auto& [domain, stack] : open)
+      for (const Open& each : stack) --each.sums->open;
   }
 
   void FillRow(const Key& key, Sums* sums, results::Range* row) const {

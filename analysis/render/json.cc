@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/render/csv_text.h"
 #include "analysis/render/enum_word.h"
 #include "analysis/render/stack_frames.h"
 #include "proto/results/meta.pb.h"
@@ -144,16 +145,6 @@ class JsonWriter {
   bool is_in_one_line_;
 };
 
-std::string Quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 // Rows name a call stack by its number in the table of their result.
 bool IsCallStack(const FieldDescriptor* field) { return field->name() == "call_stack"; }
 
@@ -162,7 +153,8 @@ std::string StackCell(const results::CallStacks& stacks, uint32_t number, bool o
   std::vector<const results::Frame*> frames = FramesOf(stacks, number);
   if (outermost_first) std::reverse(frames.begin(), frames.end());
   std::string joined;
-  for (size_t i = 0; i < frames.size(); ++i) joined += (i == 0 ? "" : ";") + frames[i]->name();
+  for (size_t i = 0; i < frames.size(); ++i)
+    joined += (i == 0 ? "" : ";") + CsvText(frames[i]->name());
   return joined;
 }
 
@@ -172,13 +164,13 @@ std::string ListCell(const Message& message, const FieldDescriptor* field) {
   std::string joined;
   if (field->type() == FieldDescriptor::TYPE_STRING) {
     for (int i = 0; i < size; ++i)
-      joined += (i == 0 ? "" : ";") + r->GetRepeatedString(message, field, i);
+      joined += (i == 0 ? "" : ";") + CsvText(r->GetRepeatedString(message, field, i));
     return joined;
   }
   Output out(AppendToString, &joined);
   JsonWriter(&out, true).Array(message, field, 0);
   out.Flush();
-  return joined;
+  return CsvJson(joined);
 }
 
 // The cells of a table with the call stacks of its result.
@@ -221,7 +213,7 @@ class CsvWriter {
       return StackCell(*stacks_, r->GetUInt32(row, field), is_folded);
     }
     if (IsAbsent(row, field)) return "";
-    if (field->type() == FieldDescriptor::TYPE_STRING) return r->GetString(row, field);
+    if (field->type() == FieldDescriptor::TYPE_STRING) return CsvText(r->GetString(row, field));
     if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) return EnumWord(r->GetEnum(row, field));
     const std::string text = ScalarText(row, field, 0);
     return text == "null" ? "" : text;
@@ -230,7 +222,7 @@ class CsvWriter {
   void Cell(const std::string& text) {
     if (!is_first_) out_->Put(",");
     is_first_ = false;
-    out_->Put(Quoted(OneLine(text)));
+    out_->Put(CsvQuoted(text));
   }
 
   const results::CallStacks* stacks_;

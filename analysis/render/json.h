@@ -25,7 +25,7 @@ void WriteJson(const google::protobuf::Message& message, Output* out);
 // Writes RFC 4180, with a header line, of the repeated message field at `path` ("steps",
 // "steps.categories"). Messages inside a row give columns "outer_inner". The column of a call stack
 // is "frames": names joined by semicolons, innermost first, in the pass `stacks` outermost first.
-// Other lists are JSON.
+// Other lists are JSON. Texts are harmless to spreadsheets (csv_text.h).
 void WriteCsv(const google::protobuf::Message& message, std::string_view path, Output* out);
 
 // The same as one string.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -90,10 +91,11 @@ std::string ReasonWords(const results::Comparability& comparability) {
          (words.empty() ? "" : ", because " + words) + "." + ShapeWords(comparability);
 }
 
-std::string BaselineWords(const results::Diff& diff) {
+std::string BaselineWords(const results::Diff& diff, std::string (*quote)(const std::string&)) {
   if (diff.baseline_name().empty()) return "";
-  return "Before: the baseline " + diff.baseline_name() + ", saved " +
-         FormatMoment(diff.baseline_saved_realtime_ns()) + " of " + diff.before().path() + ".";
+  return "Before: the baseline " + quote(diff.baseline_name()) + ", saved " +
+         FormatMoment(diff.baseline_saved_realtime_ns()) + " of " + quote(diff.before().path()) +
+         ".";
 }
 
 std::string Time(bool has, int64_t ns) { return has ? FormatDuration(ns) : "-"; }
@@ -143,11 +145,24 @@ std::string CategoriesText(const results::Diff& diff, const TextOptions& options
   return Section("The device's time in the mean step", table, options, 0);
 }
 
-// A cell must not end the cell or the line, nor be read as Markdown or HTML.
+std::string AsItIs(const std::string& text) { return text; }
+
+// Returns foreign text as code: nothing in it is a link, a picture, HTML or a mention of somebody.
+std::string MarkdownCode(const std::string& text) {
+  const std::string line = OneLine(text);
+  // The fence is longer than each run of backticks inside.
+  std::string fence = "`";
+  while (line.find(fence) != std::string::npos) fence += '`';
+  const bool is_padded = line.starts_with('`') || line.ends_with('`');
+  const std::string pad = is_padded || line.empty() ? " " : "";
+  return fence + pad + line + pad + fence;
+}
+
+// A bar would end a cell, even within code.
 std::string MarkdownCell(const std::string& text) {
-  std::string out = "`";
-  for (const char c : text) out += c == '|' ? '/' : c == '`' || c == '\n' ? ' ' : c;
-  return out + "`";
+  std::string out;
+  for (const char c : MarkdownCode(text)) out += c == '|' ? "\\|" : std::string(1, c);
+  return out;
 }
 
 std::string MarkdownRows(const char* heading,
@@ -173,8 +188,9 @@ std::string DiffText(const results::Diff& diff, const TextOptions& options) {
   return WrapText(std::string("Verdict: ") + VerdictWord(diff.verdict()) + ". " + StepWords(diff),
                   "", "", options.width) +
          WrapText(ReasonWords(diff.comparability()), "", "", options.width) +
-         (diff.baseline_name().empty() ? ""
-                                       : WrapText(BaselineWords(diff), "", "", options.width)) +
+         (diff.baseline_name().empty()
+              ? ""
+              : WrapText(BaselineWords(diff, AsItIs), "", "", options.width)) +
          "\n" + CategoriesText(diff, options) +
          RowsText("Kernels, a step", diff.kernels(), options) +
          RowsText("Operations, own time a step", diff.ops(), options);
@@ -183,7 +199,8 @@ std::string DiffText(const results::Diff& diff, const TextOptions& options) {
 std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options) {
   std::string out = std::string("### gpuprof: ") + VerdictWord(diff.verdict()) + "\n\n" +
                     StepWords(diff) + " " + ReasonWords(diff.comparability()) +
-                    (diff.baseline_name().empty() ? "" : " " + BaselineWords(diff)) + "\n";
+                    (diff.baseline_name().empty() ? "" : " " + BaselineWords(diff, MarkdownCode)) +
+                    "\n";
   if (!diff.categories().empty()) {
     out += "\n| category | before | after | change |\n|---|--:|--:|--:|\n";
     for (const results::CategoryDiff& row : diff.categories())

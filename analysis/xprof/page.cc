@@ -75,8 +75,8 @@ Error AddHosts(const InputPath& path, std::vector<OpStats>* hosts) {
   import::XSpaceRun run = import::FindXSpaceRun(path);
   if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
   if (run.files.empty()) return AddExported(path, hosts);
-  for (const InputPath& file : run.files)
-    if (Error error = AddHost(xprof::ReadSpaceFile(file), file.path, hosts)) return error;
+  for (const import::ForeignFile& file : run.files)
+    if (Error error = AddHost(xprof::ReadSpaceFile(file), file.Title(), hosts)) return error;
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/base/result.h"
+#include "analysis/import/foreign_file.h"
 #include "analysis/xprof/names.h"
 #include "analysis/xprof/op_name.h"
 
@@ -136,7 +137,7 @@ inline constexpr int64_t kStepsLine = static_cast<int32_t>(0xdeadbeef);
 
 // Reads a file, which may be compressed by gzip. Errors name the file: a damaged one, another
 // format, one that needs more memory than this program may take.
-Result<std::unique_ptr<Space>> ReadSpaceFile(const codec::InputPath& path);
+Result<std::unique_ptr<Space>> ReadSpaceFile(const import::ForeignFile& from);
 // Reads bytes. `name` is for errors.
 Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& name);
 

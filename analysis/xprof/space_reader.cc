@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/base/memory_limit.h"
+#include "analysis/import/import_memory.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/wire.h"
 #include "analysis/import/xspace_reader.h"
@@ -297,21 +298,23 @@ Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& n
   return space;
 }
 
-Result<std::unique_ptr<Space>> ReadSpaceFile(const codec::InputPath& path) {
+Result<std::unique_ptr<Space>> ReadSpaceFile(const import::ForeignFile& from) {
   bool is_damaged = false;
-  Result<std::unique_ptr<import::RandomBytes>> file = import::OpenRandomBytes(path, &is_damaged);
+  const std::string path = from.Title();
+  const import::ImportMemory memory(0);
+  Result<std::unique_ptr<import::RandomBytes>> file =
+      import::OpenRandomBytes(from, memory.MostOf(import::SizeOf(from)), &is_damaged);
   if (!file.ok()) return file.error();
   if (import::IsRiegeli(**file)) {
-    return Unreadable(path.path +
+    return Unreadable(path +
                       ": the file is in the format Riegeli, which gpuprof does not read; let the "
                       "profiler write .xplane.pb, or convert the file with riegeli");
   }
   if (is_damaged)
-    return Unreadable(path.path + ": the compressed bytes are cut or damaged; copy the file again");
+    return Unreadable(path + ": the compressed bytes are cut or damaged; copy the file again");
   const uint64_t size = (*file)->size();
   if (size > DefaultMemoryLimit() / kShareOfMemory) {
-    return Unreadable(path.path +
-                      ": XProf's pages need the whole file in memory, and it is too long");
+    return Unreadable(path + ": XProf's pages need the whole file in memory, and it is too long");
   }
   std::string bytes(size, '\0');
   size_t at = 0;
@@ -323,7 +326,7 @@ Result<std::unique_ptr<Space>> ReadSpaceFile(const codec::InputPath& path) {
   }
   bytes.resize(at);
   file = Error();  // an inflated file is in memory twice until here
-  return ReadSpace(std::move(bytes), path.path);
+  return ReadSpace(std::move(bytes), path);
 }
 
 }  // namespace gpuprof::analysis::xprof

@@ -235,7 +235,7 @@ class Completions : public Verb {
       return kExitUsage;
     }
     const std::vector<VerbView> verbs = AllVerbs();
-    PutOut(shell_ == "bash" ? Bash(verbs) : shell_ == "zsh" ? Zsh(verbs) : Fish(verbs));
+    PutBytes(shell_ == "bash" ? Bash(verbs) : shell_ == "zsh" ? Zsh(verbs) : Fish(verbs));
     return kExitOk;
   }
 

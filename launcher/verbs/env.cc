@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "analysis/analysis.h"
 #include "launcher/bundle.h"
 #include "launcher/command.h"
 #include "launcher/json_text.h"
@@ -50,23 +51,31 @@ class Env : public Verb {
     Variables variables = RecorderVariables(settings, directory, objects);
     const char* preload = std::getenv("LD_PRELOAD");
     variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);
-    PutOut(json_ ? JsonText(variables) : Commands(directory, variables));
+    if (json_) {
+      PutOut(JsonText(variables));
+    } else if (isatty(STDOUT_FILENO) == 1) {
+      PutOut(Commands(directory, variables, analysis::ShellWord));
+    } else {
+      // Any shell may read the lines, and not every shell knows the escapes of a terminal.
+      PutBytes(Commands(directory, variables, ShellQuote));
+    }
     return kExitOk;
   }
 
  private:
   // The directory is made where the lines are run: that may be another machine. The recorder does
   // not write to a directory of another user.
-  static std::string Commands(const std::string& directory, const Variables& variables) {
+  static std::string Commands(const std::string& directory, const Variables& variables,
+                              std::string (*quote)(std::string_view)) {
     // The mode is that of a bundle, whatever the umask.
-    const std::string quoted = ShellQuote(directory);
+    const std::string quoted = quote(directory);
     std::string text = "mkdir -p -m 700 " + quoted + "\n[ -O " + quoted + " ] || echo " +
-                       ShellQuote("gpuprof: " + directory +
-                                  " belongs to another user, who could change the bundle; name a "
-                                  "new directory with -o DIR") +
+                       quote("gpuprof: " + directory +
+                             " belongs to another user, who could change the bundle; name a new "
+                             "directory with -o DIR") +
                        " >&2\n";
     for (const auto& [name, value] : variables)
-      text += "export " + name + "=" + ShellQuote(value) + "\n";
+      text += "export " + name + "=" + quote(value) + "\n";
     return text;
   }
 

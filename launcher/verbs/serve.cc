@@ -125,7 +125,7 @@ class Serve : public Verb {
   int RunPage() {
     analysis::ReportOptions page;
     page.page = ReportPage();
-    page.title = LastPart(bundle_);
+    page.title = analysis::OneLine(LastPart(bundle_));
     page.writer_version = kVersion;
     page.left_out = files_.left_out();
     page.files = files_.ForPage();

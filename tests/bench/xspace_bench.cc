@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/import/foreign_file.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_reader.h"
@@ -38,7 +39,8 @@ std::vector<std::unique_ptr<RandomBytes>> Files() {
   std::vector<std::unique_ptr<RandomBytes>> files;
   for (const std::string& path : paths) {
     bool is_damaged = false;
-    Result<std::unique_ptr<RandomBytes>> file = OpenRandomBytes(path, &is_damaged);
+    Result<std::unique_ptr<RandomBytes>> file =
+        OpenRandomBytes(FileAt(path), UINT64_MAX, &is_damaged);
     if (!file.ok()) {
       std::fprintf(stderr, "xspace_bench: %s\n", file.error().message.c_str());
       std::exit(1);

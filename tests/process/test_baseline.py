@@ -49,9 +49,21 @@ def test_a_baseline_gives_the_figures_of_its_recording(folder, before, after):
     for form in ("text", "markdown"):
         lines = run(folder, "diff", "--baseline", "main", after, f"--format={form}")
         without = run(folder, "diff", before, after, f"--format={form}")
-        assert "Before: the baseline main, saved " in lines
+        assert f"Before: the baseline {'main' if form == 'text' else '`main`'}, saved " in lines
         assert [line for line in without.splitlines() if line.startswith("  ") or line.startswith("|")] == [
             line for line in lines.splitlines() if line.startswith("  ") or line.startswith("|")]
+
+
+def test_no_path_is_markdown(folder, tmp_path):
+    """The text is made to be put into a pull request, and a path is anybody's choice."""
+    hostile = tmp_path / "![x](y) <img src=x> @all `a`` b|c\u202e"
+    hostile.mkdir()
+    recording = hostile / "t.json.gz"
+    recording.write_bytes(STREAMS.read_bytes())
+    run(folder, "baseline", "save", "main", recording)
+    text = run(folder, "diff", "--baseline", "main", recording, "--format=markdown")
+    shown = str(recording).replace("\u202e", "\\u202e")
+    assert f" of ```{shown}```." in text and "\u202e" not in text
 
 
 def test_csv_has_the_kernels_as_json_has_them(folder):

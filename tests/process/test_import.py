@@ -287,7 +287,7 @@ def test_a_directory_of_ranks(tmp_path):
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"", "not a gpuprof trace"),
+        (b"", "the file is empty"),
         (b"hello, world", "not"),
         (b'{"events": 3}', "no array traceevents"),
         (b"\x1f\x8b\x08\x00garbage", "cannot be inflated"),

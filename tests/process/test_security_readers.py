@@ -6,6 +6,7 @@
 A reader that waits for ever fails by the limit of its command."""
 
 import fcntl
+import gzip
 import json
 import os
 import pathlib
@@ -203,12 +204,36 @@ DECEIVING = "gpj.\u202egnp \u200b\u2066\ufeff\U000e0041"
 
 def test_marks_of_direction_and_without_width_are_told(record):
     outcome = record([program("plain"), DECEIVING], "--trace=heap=exact")
-    told = "gpj.\\u202egnp \\u200b\\u2066\\ufeff\\U000e0041"
+    # A command is shown as a shell reads it: the bytes of such a character are escapes.
+    told = "$'" + "".join(chr(byte) if byte < 0x80 else f"\\{byte:03o}" for byte in DECEIVING.encode()) + "'"
     text = read(outcome.bundle, "info").out.decode()
     assert told in text and not set(DECEIVING[4:5] + DECEIVING[9:]) & set(text)
     document = gpuprof("info", outcome.bundle, "--json").out.decode()
     assert not set(DECEIVING[4:5] + DECEIVING[9:]) & set(document)
     assert DECEIVING in json.dumps(json.loads(document), ensure_ascii=False)
+
+
+# S26
+
+
+def test_events_of_a_small_file_do_not_fill_the_memory(tmp_path):
+    """Twelve million events of six bytes: in memory each takes eighty."""
+    def field(number, content):
+        length, size = b"", len(content)
+        while size >= 0x80:
+            length += bytes([size & 0x7F | 0x80])
+            size >>= 7
+        return bytes([number << 3 | 2]) + length + bytes([size]) + content
+
+    name = field(4, b"\x08\x01" + field(2, b"\x08\x01" + field(2, b"MatMul")))
+    line = field(3, b"\x08\x01" + field(4, b"\x08\x01\x18\x01") * 12_000_000)
+    path = tmp_path / "host.xplane.pb.gz"
+    path.write_bytes(gzip.compress(field(1, field(2, b"/host:CPU") + line + name), 6))
+    assert path.stat().st_size < 1 << 20
+    assert peak_bytes("info", path) < 800 << 20
+    done = gpuprof("info", path, timeout=120)
+    assert done.status == 3 and b"the events take more than" in done.err
+    assert b"inflate it first" in done.err and len(done.out.splitlines()) > 5
 
 
 # S22

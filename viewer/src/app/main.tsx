@@ -7,6 +7,7 @@ import { render } from "preact";
 import { openSource } from "../data/open";
 import { Broken } from "../parts/states";
 import { beWorker, isWorker } from "../trace/worker";
+import { showTextsPlainly } from "./plain_texts";
 import { keepScope } from "./scope";
 import { Shell } from "./shell";
 import { followBrowser, source } from "./state";
@@ -15,6 +16,7 @@ import "./styles.css";
 import "../parts/parts.css";
 
 function begin(place: HTMLElement): void {
+  showTextsPlainly();
   followBrowser();
   keepScope();
   try {

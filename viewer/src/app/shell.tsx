@@ -5,6 +5,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, percent } from "../base/format";
+import { plain } from "../base/plain";
 import { whyLossesUnknown } from "../data/losses";
 import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
@@ -94,7 +95,7 @@ export function Shell({ source }: { source: Source }) {
   useEffect(() => {
     hideCard();
     main.current?.scrollTo(0, 0);
-    document.title = `${page?.title ?? "gpuprof"} · ${source.manifest.title}`;
+    document.title = plain(`${page?.title ?? "gpuprof"} · ${source.manifest.title}`);
   }, [id]);
 
   return (

@@ -34,6 +34,13 @@ describe("copies", () => {
 
   it("quote what CSV must quote, and disarm formulas", () => {
     expect(toCsv([['say "hi", x', -2, "=1+1", null]])).toBe(`"say ""hi"", x",-2,'=1+1,\r\n`);
+    expect(toCsv([[" =1", "\uff1d1", "a;=1", "-5", "a\u202eb"]])).toBe(
+      "' =1,'\uff1d1,a;'=1,-5,a\\u202eb\r\n",
+    );
+  });
+
+  it("disarm formulas in TSV, too", () => {
+    expect(toTsv([["=1+1", "\t@x", -2]])).toBe("'=1+1\t' @x\t-2");
   });
 });
 

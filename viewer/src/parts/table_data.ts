@@ -3,6 +3,8 @@
 
 // Filtering and copying of tables, without a page.
 
+import { plain } from "../base/plain";
+
 export type Value = string | number | null;
 
 /** What a filter text means: a plain text without regard to case, or /a regular expression/. */
@@ -46,19 +48,32 @@ export function sortRows<Row>(
   return keyed.map(({ row }) => row);
 }
 
-/** Returns a value as a cell of TSV: one line, no tab. */
-function tsvCell(value: Value): string {
-  return value === null ? "" : String(value).replace(/[\t\r\n]+/g, " ");
-}
+// What formulas begin with, also as the wide characters of East Asia. Spreadsheets drop blanks.
+const FORMULA = /^[ \u00a0\u3000]*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+const NUMBER = /^[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Returns a value as a cell of CSV by RFC 4180. A text that a spreadsheet would run as a formula
- * gets an apostrophe.
+ * Returns a text that a spreadsheet takes for no formula, as the command writes it
+ * (analysis/render/csv_text.cc). Some spreadsheets begin a cell behind a semicolon.
  */
+function disarmed(text: string): string {
+  return plain(text)
+    .split(";")
+    .map((part) => (FORMULA.test(part) && !NUMBER.test(part) ? `'${part}` : part))
+    .join(";");
+}
+
+/** Returns a value as a cell of TSV: one line, no tab. It is made to be put into a spreadsheet. */
+function tsvCell(value: Value): string {
+  if (typeof value === "number") return String(value);
+  return value === null ? "" : disarmed(value.replace(/[\t\r\n]+/g, " "));
+}
+
+/** Returns a value as a cell of CSV by RFC 4180. */
 function csvCell(value: Value): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const safe = disarmed(value);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

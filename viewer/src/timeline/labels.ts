@@ -4,19 +4,21 @@
 // Texts that are drawn: names from a trace are anybody's bytes, so they are made harmless and short
 // first. Widths come from a table of characters, because measuring each label would cost a frame.
 
+import { plain } from "../base/plain";
 import { count, roughPercent } from "./units";
 
 /** More characters are never drawn or measured. A title may be longer. */
 export const MOST_DRAWN = 200;
 
-// Characters that have no picture of their own or change the order of their neighbours.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u2028\u2029]/gu;
+// Characters that no font has a picture of, and blanks that would make a second line.
+const WITHOUT_PICTURE = /[\p{Co}\p{Cn}\t\n\r]/gu;
+const REPLACEMENT = "\ufffd";
 
 /** Returns a name as it may be shown: one line, no control characters, not longer than `most`. */
 export function shown(name: string, most = MOST_DRAWN): string {
   // The cut comes first: a name of a megabyte is never searched.
   const short = name.length > most ? name.slice(0, most) : name;
-  const text = short.replace(UNSEEN, "\ufffd");
+  const text = plain(short, () => REPLACEMENT).replace(WITHOUT_PICTURE, REPLACEMENT);
   if (text.trim() === "") return name.length === 0 ? "(no name)" : "(blank name)";
   return name.length > most ? `${text}…` : text;
 }

@@ -3,6 +3,8 @@
 
 #include "analysis/import/random_bytes.h"
 
+#include "analysis/import/foreign_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -46,7 +48,8 @@ TEST_F(RandomBytesTest, AFileIsReadFromAnyPlace) {
   const std::string text = Digits(5'000);
   Write("file", text);
   bool is_damaged = true;
-  Result<std::unique_ptr<RandomBytes>> file = OpenRandomBytes(Path("file"), &is_damaged);
+  Result<std::unique_ptr<RandomBytes>> file =
+      OpenRandomBytes(FileAt(Path("file")), UINT64_MAX, &is_damaged);
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_FALSE(is_damaged);
   EXPECT_EQ((*file)->size(), text.size());
@@ -77,22 +80,23 @@ TEST_F(RandomBytesTest, GzipIsInflated) {
   const std::string text = Digits(300'000);
   WriteGzip("whole.gz", text);
   bool is_damaged = true;
-  Result<std::unique_ptr<RandomBytes>> file = OpenRandomBytes(Path("whole.gz"), &is_damaged);
+  Result<std::unique_ptr<RandomBytes>> file =
+      OpenRandomBytes(FileAt(Path("whole.gz")), UINT64_MAX, &is_damaged);
   ASSERT_TRUE(file.ok());
   EXPECT_FALSE(is_damaged);
   EXPECT_EQ((*file)->size(), text.size());
   EXPECT_EQ(ByteWindow(file->get()).At(0, text.size()), text);
   std::filesystem::resize_file(Path("whole.gz"), std::filesystem::file_size(Path("whole.gz")) - 9);
-  file = OpenRandomBytes(Path("whole.gz"), &is_damaged);
+  file = OpenRandomBytes(FileAt(Path("whole.gz")), UINT64_MAX, &is_damaged);
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE(is_damaged);
 }
 
 TEST_F(RandomBytesTest, WhatIsNotAFileIsRefused) {
   bool is_damaged = false;
-  EXPECT_THAT(OpenRandomBytes(Path("absent"), &is_damaged).error().message,
+  EXPECT_THAT(OpenRandomBytes(FileAt(Path("absent")), UINT64_MAX, &is_damaged).error().message,
               HasSubstr("name an existing file"));
-  EXPECT_FALSE(OpenRandomBytes("/dev/zero", &is_damaged).ok());
+  EXPECT_FALSE(OpenRandomBytes(FileAt("/dev/zero"), UINT64_MAX, &is_damaged).ok());
 }
 
 }  // namespace

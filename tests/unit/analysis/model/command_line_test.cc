@@ -33,6 +33,8 @@ TEST(CommandLine, EscapesControlCharacters) {
   EXPECT_EQ(ShellWord("\x9b"
                       "2J caf\xc3\xa9"),
             "$'\\2332J caf\xc3\xa9'");
+  // Nobody sees this letter, so a copied command would name another file.
+  EXPECT_EQ(ShellWord("no\u00adpe"), "$'no\\302\\255pe'");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/render/csv_text.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/json.h"
 #include "analysis/render/stack_frames.h"
@@ -53,8 +54,38 @@ TEST(OneLine, TellsWhatTurnsTextOrIsNotSeen) {
   EXPECT_EQ(OneLine("\u2028\u2029\u202a\u202e"), "\\u2028\\u2029\\u202a\\u202e");
   EXPECT_EQ(OneLine("\u2060\u2064\u2066\u2069\ufeff"), "\\u2060\\u2064\\u2066\\u2069\\ufeff");
   EXPECT_EQ(OneLine("\U000e0001\U000e0041\U000e007f"), "\\U000e0001\\U000e0041\\U000e007f");
-  const std::string seen = "\u061b\u061d\u200a\u2010\u2027\u202f\u205f\u206a\ufefe\U000e0100\u05d0";
+  const std::string seen = "\u061b\u061d\u200a\u2010\u2027\u202f\u205f\ufefe\ufffc\U000e1000\u05d0";
   EXPECT_EQ(OneLine(seen), seen);
+}
+
+// Terminals show nothing for them: two names look the same, or a name looks empty.
+TEST(OneLine, TellsEveryDefaultIgnorableCodePoint) {
+  EXPECT_EQ(OneLine("no\u00adpe\u034f"), "no\\u00adpe\\u034f");
+  EXPECT_EQ(OneLine("\u115f\u1160\u3164\uffa0"), "\\u115f\\u1160\\u3164\\uffa0");
+  EXPECT_EQ(OneLine("\u17b4\u17b5\u180b\u180e\u180f"), "\\u17b4\\u17b5\\u180b\\u180e\\u180f");
+  EXPECT_EQ(OneLine("\u206a\u206f\ufff0\ufff9"), "\\u206a\\u206f\\ufff0\\ufff9");
+  EXPECT_EQ(OneLine("\U0001bca0\U0001d173"), "\\U0001bca0\\U0001d173");
+  EXPECT_EQ(OneLine("a\ufe00b\ufe0fc\U000e0100\U000e0fff"),
+            "a\\ufe00b\\ufe0fc\\U000e0100\\U000e0fff");
+}
+
+TEST(OneLine, KeepsWhatEmojiAreMadeOf) {
+  const std::string heart = "\u2764\ufe0f", family = "\U0001f468\U0001f3fd\u200d\U0001f467";
+  const std::string flag = "\U0001f3f3\ufe0f\u200d\U0001f308";
+  EXPECT_EQ(OneLine(heart + family + flag), heart + family + flag);
+  EXPECT_EQ(OneLine(heart + "\ufe0f"), heart + "\\ufe0f");
+  EXPECT_EQ(OneLine("\U0001f468\u200d"), "\U0001f468\\u200d");
+  EXPECT_EQ(OneLine("\u200d\U0001f467"), "\\u200d\U0001f467");
+  EXPECT_EQ(OneLine("\U0001f468\u200dx"), "\U0001f468\\u200dx");
+  EXPECT_EQ(OneLine("1\ufe0f \u00a9\ufe0f"), "1\\ufe0f \u00a9\\ufe0f");
+}
+
+TEST(OneLine, KeepsJoinersThatSpellingNeeds) {
+  const std::string persian = "\u0645\u06cc\u200c\u062e", hindi = "\u0915\u094d\u200d\u0937";
+  EXPECT_EQ(OneLine(persian + hindi), persian + hindi);
+  EXPECT_EQ(OneLine("\u0645\u200cx"), "\u0645\\u200cx");
+  EXPECT_EQ(OneLine("\u0645\u200d\u062e"), "\u0645\\u200d\u062e");
+  EXPECT_EQ(OneLine("\u0915\u200d\u0937"), "\u0915\\u200d\u0937");
 }
 
 TEST(PlainLines, KeepsLineFeedsAlone) {
@@ -66,6 +97,26 @@ TEST(PlainJson, EscapesWhatATerminalObeys) {
   EXPECT_EQ(PlainJson("\"\x7f\xc2\x9b\xc2\xa9\xc2\x80\""), "\"\\u007f\\u009b\xc2\xa9\\u0080\"");
   EXPECT_EQ(PlainJson("\"a\u202eb\u200b\U000e0041\u20ac\""),
             "\"a\\u202eb\\u200b\\udb40\\udc41\u20ac\"");
+}
+
+TEST(CsvText, IsNoFormula) {
+  for (const char* text : {"=cmd|'/c calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "-", "\uff1d1",
+                           "\uff0b1", "\uff0d1", "\uff201", " =1", "\u3000=1", "-inf", "+"}) {
+    EXPECT_EQ(CsvText(text), "'" + std::string(text));
+  }
+  EXPECT_EQ(CsvText("main;=1;b"), "main;'=1;b");
+  EXPECT_EQ(CsvText("\t=1"), "\\x09=1");
+}
+
+TEST(CsvJson, HasNoFormulaBehindASemicolon) {
+  EXPECT_EQ(CsvJson("[\"a;=1;b;+x;+1\"]"), "[\"a\\u003b=1;b\\u003b+x\\u003b+1\"]");
+  EXPECT_EQ(CsvJson("[1;2]"), "[1;2]");
+}
+
+TEST(CsvText, LeavesNumbersAndNamesAsTheyAre) {
+  for (const char* text : {"", "-5", "+1.5e-3", "0", "a=b", "gemm +relu", "--x"}) {
+    EXPECT_EQ(CsvText(text), text[0] == '-' && text[1] == '-' ? "'--x" : std::string(text));
+  }
 }
 
 TEST(Figures, ForPeople) {
