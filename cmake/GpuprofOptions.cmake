@@ -15,7 +15,7 @@ set(GPUPROF_SANITIZE "" CACHE STRING
     "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
 
 # Ends what hangs. A limit says nothing of speed: with twenty other programs at work everything takes ten times as long.
-set(GPUPROF_TEST_LIMIT_S 7200 CACHE STRING "Seconds after which ctest ends a test")
+set(GPUPROF_TEST_LIMIT_S 2400 CACHE STRING "Seconds after which ctest ends a test")
 set(GPUPROF_LONG_TEST_LIMIT_S 28800 CACHE STRING "The same for tests that take long, and for whole presets")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

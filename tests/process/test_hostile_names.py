@@ -18,6 +18,7 @@ import unicodedata
 import pytest
 
 from conftest import GPUPROF, clean_environment, gpuprof, needs
+from waiting import LIMIT_S
 
 # Commands to a terminal, marks of direction, letters without a picture, separators, and what begins a formula.
 HOSTILE = "\x1b[2J\x07\x7f\x9b2J\r\t\u202e\u2066\u200b\u2028\u2029\u00ad\u034f\u115f\u180e\u3164\ufe0f\ufeff\U000e0041\U000e0100"
@@ -177,7 +178,7 @@ def test_a_terminal_is_shown_no_word_of_a_shell_as_it_is(tmp_path):
     piped = gpuprof("env", "-o", bundle)
     assert piped.status == 0 and str(bundle) in piped.out.decode()
     main, side = pty.openpty()
-    done = subprocess.run([str(GPUPROF), "env", "-o", str(bundle)], stdout=side, stderr=subprocess.PIPE, env=clean_environment(), timeout=60, check=False)
+    done = subprocess.run([str(GPUPROF), "env", "-o", str(bundle)], stdout=side, stderr=subprocess.PIPE, env=clean_environment(), timeout=LIMIT_S, check=False)
     os.close(side)
     shown = b""
     try:
