@@ -17,7 +17,6 @@
 #include "inject/real_pages.h"
 #include "inject/state.h"
 #include "inject/text.h"
-#include "proto/file_size_signal.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -79,11 +78,6 @@ long OpenFile(int flags) {
   }
   if (fd < 0 && g_error == 0) g_error = static_cast<int>(-fd);
   return fd;
-}
-
-bool SetBytes(long fd, uint64_t bytes) {
-  const proto::NoFileSizeSignal no_signal;
-  return raw::Call(SYS_ftruncate, fd, static_cast<long>(bytes)) == 0;
 }
 
 // A part of the file and its mapping.
@@ -286,8 +280,8 @@ RingFileHeader* MakeFile() {
       offsetof(RingFileHeader, ranges_unpaired) / proto::kPageBytes * proto::kPageBytes;
   // With a place for the first ring, if files may be so large.
   const uint64_t with_ring = kHeaderBytes + proto::kRingHeaderBytes + NextRingBytes();
-  g_first_bytes = SetBytes(fd, with_ring) ? with_ring : 0;
-  g_error = 0;
+  const uint64_t last = with_ring - proto::kPageBytes;
+  g_first_bytes = AllocatePages(fd, last, proto::kPageBytes) == 0 ? with_ring : 0;
   char* address = nullptr;
   if (g_first_bytes != 0 || Allocate(fd, 0, kHeaderBytes))
     address = static_cast<char*>(Map(fd, 0, kHeaderBytes));

@@ -3,7 +3,6 @@
 
 """A job may start many thousand programs that live for milliseconds: they need no more of the disk than their traces."""
 
-import os
 import subprocess
 
 import pytest
@@ -58,16 +57,3 @@ def test_a_ring_grows_with_its_records(record):
     """The ring of a thread with many events grows, and none is lost on the way."""
     outcome = record([program("heap_truth"), "1", "20000", "64"], "--trace=heap=exact,threads", "--stacks=0")
     assert "lost: nothing" in outcome.words, outcome.words
-
-
-def test_a_file_of_another_namespace_is_left(session):
-    """A process in a namespace of process numbers below has numbers that say nothing here: its trace waits for the end."""
-    unshare = ["unshare", "--pid", "--fork", "--kill-child"]
-    if os.geteuid() != 0 or subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
-        pytest.skip("no namespace can be made here")
-    run = session([*unshare, program("brief"), 2], "--exclude=unshare")
-    assert run.line() == "done"
-    run.tell("\n")
-    assert run.finish().status == 0
-    verify(run.bundle)
-    assert len([x for x in read_bundle(run.bundle) if x.program == "brief"]) == 3
