@@ -444,7 +444,8 @@ def test_too_little_memory_for_gpuprof_does_not_take_the_program_down(tmp_path):
     if not words:
         pytest.skip("gpuprof needs more than this test gives it: a sanitizer's build")
     assert "gpuprof: recorded: " in words[-1]
-    assert any("not enough memory" in said for said in words), words
+    # What gpuprof itself needs may be enough for the recorder, too.
+    assert len(words) == 1 or any("not enough memory" in said for said in words), words
 
 
 def test_a_setuid_program_runs_and_is_named(tmp_path):

@@ -350,7 +350,7 @@ def test_an_own_folder_that_others_may_write_becomes_ones_own(tmp_path):
     bundle.chmod(0o777)
     lines = gpuprof("env", "-o", bundle, "--trace", "heap=exact").out.decode()
     done = subprocess.run(["sh", "-c", lines + program("plain") + " x"], capture_output=True, env=clean_environment())
-    assert done.returncode == 5 and done.stderr == b"" and list(bundle.glob("p*"))
+    assert done.returncode == 5 and done.stderr == b"a word on stderr\n" and list(bundle.glob("p*"))
     assert bundle.stat().st_mode & 0o22 == 0
 
 

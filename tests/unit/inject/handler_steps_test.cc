@@ -17,6 +17,8 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/ring/stepped_process.h"
 
+#include "inject/control_thread.h"
+#include "inject/lifecycle.h"
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
 #include "inject/thread_exit.h"
@@ -44,6 +46,10 @@ void CloseRing(proto::RingHeader* ring) noexcept {
 }
 void CountThreadEdge() noexcept { g_process.ring_file->thread_edges.fetch_add(1); }
 void WatchThreadExit() noexcept {}
+// The rings of this test have their whole size, and a session.
+bool GrowRing(proto::RingHeader*) noexcept { return false; }
+bool SessionIsDue() noexcept { return false; }
+bool AskForSession() noexcept { return false; }
 
 namespace {
 
