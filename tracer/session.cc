@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "proto/file_size_signal.h"
+#include "tracer/base/map_table.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
@@ -595,6 +596,6 @@ extern "C" __attribute__((visibility("default"))) const gpuprof::tracer::Api* gp
     const gpuprof::tracer::Host* host) {
   if (host == nullptr || host->size != sizeof(gpuprof::tracer::Host)) return nullptr;
   gpuprof::tracer::g_host = host;
-  gpuprof::tracer::MemorySetNote(host->note_mapped);
+  gpuprof::tracer::SetMappedNote(host->note_mapped);
   return &gpuprof::tracer::kApi;
 }

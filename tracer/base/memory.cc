@@ -18,6 +18,7 @@
 #include <new>
 
 #include "proto/ring.h"
+#include "tracer/base/map_table.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -53,20 +54,14 @@ class Guard {
   ~Guard() { g_lock.store(0, std::memory_order_release); }
 };
 
-std::atomic<void (*)(int64_t)> g_note{nullptr};
-
-void Note(int64_t bytes) {
-  if (const auto note = g_note.load(std::memory_order_relaxed); note != nullptr) note(bytes);
-}
-
 void* MapPages(size_t bytes) {
   const uint64_t limit = g_limit.load(std::memory_order_relaxed);
   if (g_mapped.load(std::memory_order_relaxed) + bytes > limit) g_exhausted.store(true);
   if (g_mapped.load(std::memory_order_relaxed) + bytes > limit + kReserve) return nullptr;
-  Note(static_cast<int64_t>(bytes));
+  NoteMapped(static_cast<int64_t>(bytes));
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
-    Note(-static_cast<int64_t>(bytes));
+    NoteMapped(-static_cast<int64_t>(bytes));
     g_exhausted.store(true);
     return nullptr;
   }
@@ -119,7 +114,7 @@ void Free(void* memory) {
   if (total > (size_t{1} << kLastClass)) {
     munmap(block, RoundToPages(total));
     g_mapped.fetch_sub(RoundToPages(total), std::memory_order_relaxed);
-    Note(-static_cast<int64_t>(RoundToPages(total)));
+    NoteMapped(-static_cast<int64_t>(RoundToPages(total)));
     return;
   }
   const int size_class = ClassOf(total);
@@ -143,18 +138,7 @@ pid_t ThreadId() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 }  // namespace
 
-// By system call: the program's mmap may be hooked, by us among others.
-void* MemoryMapTable(size_t bytes) {
-  Note(static_cast<int64_t>(bytes));
-  const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at != -1) return reinterpret_cast<void*>(at);
-  Note(-static_cast<int64_t>(bytes));
-  return nullptr;
-}
-
 uint64_t MemoryBytes() { return g_mapped.load(std::memory_order_relaxed); }
-void MemorySetNote(void (*note)(int64_t bytes)) { g_note.store(note); }
 void MemorySetLimit(uint64_t limit) {
   g_limit.store(limit, std::memory_order_relaxed);
   g_exhausted.store(MemoryBytes() > limit);

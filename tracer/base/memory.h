@@ -7,22 +7,13 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace gpuprof::tracer {
 
-// Has `note` called with the bytes before they are mapped, and with a negative number after they
-// were unmapped. Once, before the first allocation.
-void MemorySetNote(void (*note)(int64_t bytes));
-
 // Control thread, before a capture: the recorder's whole memory, rings apart, stays below `limit`.
 // A limit hit in an earlier capture is forgotten if there is room again.
 void MemorySetLimit(uint64_t limit);
-
-// Maps zeroed pages that stay for the life of the process and do not count against the limit: a
-// table of which little is touched, or a buffer. Null: there is no memory. Any thread.
-void* MemoryMapTable(size_t bytes);
 
 // True beyond three eighths of the limit: chunks are written early and their memory is given back.
 bool MemoryIsShort();

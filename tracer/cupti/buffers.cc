@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tracer/cupti/buffers.h"
-#include "tracer/base/memory.h"
+#include "tracer/base/map_table.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace gpuprof::tracer::cupti {
 namespace {
 
-uint8_t* MapPages(size_t bytes) { return static_cast<uint8_t*>(MemoryMapTable(bytes)); }
+uint8_t* MapPages(size_t bytes) { return static_cast<uint8_t*>(MapTable(bytes)); }
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 
 #include <atomic>
 
-#include "tracer/base/memory.h"
+#include "tracer/base/map_table.h"
 #include "tracer/stack/modules.h"
 #include "tracer/stack/unwind_rule.h"
 #include "tracer/stack/unwind_tables.h"
@@ -258,7 +258,7 @@ struct Walker {
 
 void UnwindInit() {
   if (cache.ready()) return;
-  void* table = MemoryMapTable(RuleCache::kBytes);
+  void* table = MapTable(RuleCache::kBytes);
   if (table != nullptr) cache.Use(table);
   MemosInit();
   UnwindTablesInit();

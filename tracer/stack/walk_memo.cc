@@ -5,7 +5,7 @@
 // back, which would need a destructor in the program's threads.
 
 #include "tracer/stack/walk_memo.h"
-#include "tracer/base/memory.h"
+#include "tracer/base/map_table.h"
 
 
 #include <atomic>
@@ -29,7 +29,7 @@ constinit std::atomic<uint32_t> memos_used = 0;
 
 void MemosInit() {
   if (memos.load(std::memory_order_relaxed) != nullptr) return;
-  void* memory = MemoryMapTable(kMostMemos * sizeof(ThreadMemo));
+  void* memory = MapTable(kMostMemos * sizeof(ThreadMemo));
   if (memory != nullptr) memos.store(static_cast<ThreadMemo*>(memory));
 }
 

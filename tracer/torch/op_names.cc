@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tracer/torch/op_names.h"
-#include "tracer/base/memory.h"
+#include "tracer/base/map_table.h"
 
 
 namespace gpuprof::tracer {
@@ -14,7 +14,7 @@ constinit proto::NameTable table{proto::kFirstOpName};
 
 bool NamesInit() {
   if (table.ready()) return true;
-  void* memory = MemoryMapTable(proto::NameTable::kMemoryBytes);
+  void* memory = MapTable(proto::NameTable::kMemoryBytes);
   return memory != nullptr && table.Use(memory);
 }
 

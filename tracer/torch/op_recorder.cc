@@ -13,7 +13,7 @@
 #include "proto/contract.h"
 #include "proto/ring.h"
 #include "proto/ticks.h"
-#include "tracer/base/memory.h"
+#include "tracer/base/map_table.h"
 #include "tracer/torch/op_names.h"
 
 namespace gpuprof::tracer {
@@ -242,7 +242,7 @@ void EndOp(const void* op, void*) {
 bool OpRecorderInit(const Host* host, const OpFunctions& functions) {
   if (!NamesInit()) return false;
   if (observation.states == nullptr) {
-    void* memory = MemoryMapTable(proto::kMaxRings * sizeof(OpThread));
+    void* memory = MapTable(proto::kMaxRings * sizeof(OpThread));
     if (memory == nullptr) return false;
     observation.states = static_cast<OpThread*>(memory);
   }

@@ -7,6 +7,7 @@
 include_guard(GLOBAL)
 gpuprof_library(NAME gpuprof_cupti_test
                 SOURCES "${PROJECT_SOURCE_DIR}/tracer/base/loaded_library.cc"
+                        "${PROJECT_SOURCE_DIR}/tracer/base/map_table.cc"
                         "${PROJECT_SOURCE_DIR}/tracer/cupti/activity_sorter.cc"
                         "${PROJECT_SOURCE_DIR}/tracer/cupti/api_functions.cc"
                         "${PROJECT_SOURCE_DIR}/tracer/cupti/buffers.cc"
