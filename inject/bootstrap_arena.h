@@ -28,8 +28,8 @@ extern char arena[kAllBytes];
 // out-of-memory.
 void* Allocate(size_t bytes, size_t alignment) noexcept;
 
-// Returns memory for a thread of gpuprof. Null: the array is full, and the real allocator must serve
-// the thread. Threads of gpuprof.
+// Returns memory for a thread of gpuprof. Null: the array is full, and the real allocator must
+// serve the thread. Threads of gpuprof.
 void* AllocateForTool(size_t bytes) noexcept;
 
 inline bool Owns(const void* block) noexcept {

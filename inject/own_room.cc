@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <atomic>
 
 #include "inject/departure.h"
 #include "inject/own_threads.h"
 #include "inject/raw_syscall.h"
+#include "inject/settings.h"
 #include "inject/state.h"
 #include "inject/text.h"
 #include "proto/contract.h"
@@ -26,8 +28,6 @@ std::atomic<int64_t> g_objects{0};  // gpuprof's libraries; 0: not looked at yet
 
 // What a limit may have to be raised by later: rings, the recorder's memory, stacks.
 constexpr uint64_t kLaterBytes = uint64_t{1} << 20 << 10;
-// gpuprof-ctl, gpuprof-sock, gpuprof-drain, one that loads, `gpuprof run` and its witness.
-constexpr uint64_t kMostTasks = 6;
 
 struct Limit {
   int resource;
@@ -102,8 +102,29 @@ int64_t BytesOfObjects() {
   return sum;
 }
 
+// A program that may have no further process would have none without gpuprof either.
+bool ForbidsProcesses(int resource, uint64_t limit) {
+  return resource == RLIMIT_NPROC && limit <= 1;
+}
+
+// Tasks of `gpuprof run` and of its witness, if they are this user's. Processes of another user do
+// not count.
+uint64_t LauncherTasks() {
+  const char* address = Variable(proto::kEnvLauncher);
+  const char* p = address;
+  for (int dots = 0; p != nullptr && *p != 0 && dots < 2; ++p) dots += *p == '.';
+  uint64_t pid = 0;
+  if (p == nullptr || !ParseNumber(&p, &pid)) return 0;
+  char path[48];
+  Text(path, sizeof(path)).Add("/proc/").Number(static_cast<int64_t>(pid)).Add("/task");
+  struct stat status;
+  const bool is_there = raw::Call(SYS_stat, raw::Arg(path), raw::Arg(&status)) == 0;
+  const auto user = static_cast<uid_t>(raw::Call(SYS_getuid));
+  return is_there && status.st_uid == user && status.st_nlink > 2 ? status.st_nlink - 2 + 1 : 0;
+}
+
 uint64_t OwnUse(int resource) {
-  if (resource == RLIMIT_NPROC) return MayHaveOwnThreads() ? kMostTasks : 0;
+  if (resource == RLIMIT_NPROC) return CountOwnThreads() + LauncherTasks();
   const int64_t shared = resource == RLIMIT_DATA ? 0 : g_shared.load();
   const int64_t sum = g_private.load() + g_objects.load() + shared;
   return sum > 0 ? static_cast<uint64_t>(sum) : 0;
@@ -237,6 +258,11 @@ void NoteMapped(int64_t bytes, bool is_shared) noexcept {
   FollowAll();
 }
 
+void NoteThread(int change) noexcept {
+  g_process.unnamed_threads.fetch_add(static_cast<uint32_t>(change));
+  FollowAll();
+}
+
 void ForgetRings() noexcept { g_shared.store(0); }
 
 bool IsManagedResource(int resource) noexcept {
@@ -247,8 +273,12 @@ int SetLimit(int resource, const rlimit* wanted, int (*call)(int, const rlimit*)
   Limit* limit = Find(resource);
   rlimit now;
   const bool is_plain = wanted == nullptr || wanted->rlim_cur > wanted->rlim_max ||
+                        ForbidsProcesses(resource, wanted->rlim_cur) ||
                         Kernel(resource, nullptr, &now) != 0;
-  if (is_plain) return call(resource, wanted);
+  if (is_plain) {
+    if (wanted != nullptr && ForbidsProcesses(resource, wanted->rlim_cur)) limit->is_set.store(0);
+    return call(resource, wanted);
+  }
   if (resource != RLIMIT_NPROC) g_objects.store(BytesOfObjects());
   const rlimit raised = Raised(resource, *wanted, now.rlim_max);
   const int result = call(resource, &raised);
@@ -284,6 +314,10 @@ void TakeLimitsBack() noexcept { FollowAll(); }
 
 bool GiveBack(size_t bytes) noexcept {
   if (!MayHaveOwnThreads() || raw::GetPid() != g_process.pid) return false;
+  rlimit now;
+  if (bytes == 0 && Kernel(RLIMIT_NPROC, nullptr, &now) == 0 &&
+      ForbidsProcesses(RLIMIT_NPROC, now.rlim_cur))
+    return false;
   // What is far more than gpuprof holds it cannot give.
   constexpr uint64_t kMostBytes = uint64_t{1} << 30;
   if (bytes > kMostBytes) return false;

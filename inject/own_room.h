@@ -26,6 +26,10 @@ void UnmapPages(void* pages, size_t bytes) noexcept;
 // after it was unmapped. `is_shared`: pages of a file, which do not count as data. Any thread.
 void NoteMapped(int64_t bytes, bool is_shared) noexcept;
 
+// Notes a thread of gpuprof that is about to begin (1), could not begin or is known by its number
+// now (-1).
+void NoteThread(int change) noexcept;
+
 // Returns whether gpuprof counts against this limit. For the hooks of setrlimit, getrlimit and
 // prlimit.
 bool IsManagedResource(int resource) noexcept;

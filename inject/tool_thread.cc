@@ -54,9 +54,9 @@ int StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) no
     g_process.may_have_threads.store(1);
     const auto stack = static_cast<int64_t>(stack_bytes + proto::kPageBytes);
     NoteMapped(stack, false);
-    g_process.unnamed_threads.fetch_add(1);
+    NoteThread(1);
     error = real.pthread_create(&thread, &attributes, main, argument);
-    if (error != 0) g_process.unnamed_threads.fetch_sub(1);
+    if (error != 0) NoteThread(-1);
     // libc keeps the stack of a thread that has ended, for another one.
     if (error != 0) NoteMapped(-stack, false);
     real.pthread_attr_destroy(&attributes);

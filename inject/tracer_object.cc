@@ -84,6 +84,7 @@ void AdoptToolThread() {
   t_thread.busy = 1;
   t_thread.tool = LeaveProgramsFiles() ? kToolThreadWithoutFiles : kToolThread;
   NoteOwnThread();
+  NoteThread(-1);
 }
 
 void SayHere(const char* text) {
@@ -119,6 +120,7 @@ void FillHost() {
   g_host.hurry = &g_hurry;
   g_host.framework_range = FrameworkRange;
   g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };
+  g_host.note_thread = NoteThread;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.cannot_record = CannotRecord;

@@ -321,7 +321,9 @@ int StartDrainThread() {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
+  g_host->note_thread(1);
   const int error = pthread_create(&thread, &attributes, DrainMain, number);
+  if (error != 0) g_host->note_thread(-1);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   if (error != 0) g_state.store(kNone);

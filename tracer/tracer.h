@@ -174,6 +174,9 @@ struct Host {
   // memory does not count against limits that the program sets for itself. Any thread.
   void (*note_mapped)(int64_t bytes);
 
+  // Notes a thread that is about to begin (1) and will be adopted, or could not begin (-1).
+  void (*note_thread)(int change);
+
   // Marks the calling thread as gpuprof's for its whole life: its allocations and locks are not
   // recorded. The thread leaves the program's table of descriptors if the system permits it. Then
   // it cannot use descriptors that the program opened.

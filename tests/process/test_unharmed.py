@@ -341,7 +341,7 @@ def test_file_may_grow_again(session):
     run.wait_for(lambda: run.state()["events"] > taken + 5000)
     outcome = run.finish()
     assert outcome.status == 0
-    assert outcome.err.count(b"file size limit reached") == 1, outcome.err.decode()
+    assert outcome.err.count(b"cannot be written: file size limit reached") == 1, outcome.err.decode()
     trace = outcome.trace()
     assert trace.losses[WRITE_ERROR] > 0, "rows were lost"
     assert len(trace.allocations({25025})) > 1000, "and later ones were not"

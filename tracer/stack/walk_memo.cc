@@ -7,7 +7,6 @@
 #include "tracer/stack/walk_memo.h"
 #include "tracer/base/map_table.h"
 
-
 #include <atomic>
 
 namespace gpuprof::tracer {

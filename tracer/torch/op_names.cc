@@ -4,7 +4,6 @@
 #include "tracer/torch/op_names.h"
 #include "tracer/base/map_table.h"
 
-
 namespace gpuprof::tracer {
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include "tracer/torch/op_recorder.h"
 
-
 #include <atomic>
 
 #include "proto/contract.h"
