@@ -42,10 +42,14 @@ void FillOwnTime(const Process& process, results::HealthProcess* row) {
   const int64_t estimate = std::max(row->hook_ns(), row->stack_ns()) + row->op_ns();
   const int64_t within = WithinProcessorTime(process, estimate);
   row->set_cost_limited(within < estimate);
-  row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
-  row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
+  // A process that ended before it had a drain has no such times.
+  const bool has_drain = health.drain_cpu_ns() != 0;
+  if (has_drain) {
+    row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
+    row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
+  }
   const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
-  if (process.recorded_ns >= kLeastForShares)
+  if (has_drain && process.recorded_ns >= kLeastForShares)
     row->set_background_ratio(Ratio(beside, process.recorded_ns));
   if (BeginEndOf(process) != 0) row->set_begin_end_ns(BeginEndOf(process));
   row->set_slowdown_ratio(
