@@ -276,7 +276,9 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
   if (grouping == Grouping::kOp) FillOwned(context, *gathered, total, out);
   std::stable_sort(out->mutable_kernels()->pointer_begin(), out->mutable_kernels()->pointer_end(),
                    [](const results::Kernel* x, const results::Kernel* y) {
-                     return x->total_ns() > y->total_ns();
+                     // Equal sums have the same order in each recording of the same work.
+                     if (x->total_ns() != y->total_ns()) return x->total_ns() > y->total_ns();
+                     return x->name() < y->name();
                    });
   if (grouping == Grouping::kStream) {
     for (results::Kernel& row : *out->mutable_kernels()) row.set_short_name(row.name());

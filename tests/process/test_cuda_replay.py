@@ -63,7 +63,8 @@ class Json:
     """What the JSON says was done; spans are (start, end) in nanoseconds."""
 
     COPY = {"HtoD": 1, "DtoH": 2, "DtoD": 8, "HtoH": 9}
-    MEMORY = {"Pageable": 1, "Pinned": 2, "Device": 3, "Managed": 5}
+    MEMORY = {"Unknown": 0, "Host": 1, "Pageable": 1,  # Host: a trace that names the side alone
+              "Pinned": 2, "Device": 3, "Managed": 5}
 
     def __init__(self, path):
         everything = json.loads(gzip.decompress(path.read_bytes()), parse_float=decimal.Decimal)["traceEvents"]
@@ -105,9 +106,9 @@ class Json:
                  *self.span(e)) for e, a in self.of("gpu_memset")]
 
     def calls(self, without=frozenset()):
-        """Those that CUPTI knows, of the runtime and the driver, by thread as a trace numbers it."""
+        """Those that CUPTI knows, of the runtime and the driver, by thread as a trace numbers it. INVALID names no function."""
         return [(e["name"], e["tid"] % 2**32, a["correlation"], *self.span(e))
-                for e, a in self.of("cuda_runtime") + self.of("cuda_driver") if "cbid" in a and re.sub(r"_v\d+$", "", e["name"]) not in without]
+                for e, a in self.of("cuda_runtime") + self.of("cuda_driver") if "cbid" in a and e["name"] != "INVALID" and re.sub(r"_v\d+$", "", e["name"]) not in without]
 
 
 def spans(table):

@@ -35,7 +35,8 @@ ROW = struct.Struct("<IIQQ" + "I" * 16 + "QQ")
 # CUPTI's numbers for what the trace has as words.
 COPY_KINDS = {"HtoD": 1, "DtoH": 2, "HtoA": 3, "AtoH": 4, "AtoA": 5, "AtoD": 6, "DtoA": 7, "DtoD": 8, "HtoH": 9, "PtoP": 10}
 PEERS = COPY_KINDS["PtoP"]
-MEMORY_KINDS = {"Unknown": 0, "Pageable": 1, "Pinned": 2, "Device": 3, "Array": 4, "Managed": 5, "Device Static": 6,
+# Host: a trace that names the side alone.
+MEMORY_KINDS = {"Unknown": 0, "Host": 1, "Pageable": 1, "Pinned": 2, "Device": 3, "Array": 4, "Managed": 5, "Device Static": 6,
                 "Managed Static": 7}
 
 KEPT_ARGUMENTS = ("cbid", "correlation", "device", "context", "stream", "grid", "block", "registers per thread", "shared memory",
