@@ -197,8 +197,7 @@ void FinishFile(proto::ExitWay way, int32_t status) {
   unlink(path);
 }
 
-// Until the files of a snapshot are open.
-void StandStill() {
+void StandStill() {  // until the files of a snapshot are open
   const uint64_t until = Monotonic() + kSnapshotLimit;
   while (g_snapshot.load() == kReady && Monotonic() < until)
     FutexWait(&g_snapshot, kReady, 100 * kMillisecond);
@@ -316,7 +315,6 @@ int StartDrainThread() {
   pthread_t thread;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  // libc keeps the stack of a thread that has ended, for another one.
   g_host->note_mapped(kStackBytes + proto::kPageBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
@@ -473,8 +471,7 @@ void Finish(proto::ExitWay way, int32_t status) {
   const proto::NoFileSizeSignal no_signal;
   g_exit = {true, way, status};
   if (MemoryRunOrLeave(EndAll)) return;
-  // Out of memory: recovery does the rest. Who held the drain holds it no more, or sleeps for ever.
-  // The drain thread must not go on where this thread has left off.
+  // Out of memory: recovery does the rest, and no thread goes on with the drain.
   g_state.store(kEnded);
   g_drain = nullptr;
   g_in_pass.store(0);

@@ -43,7 +43,7 @@ void FillOwnTime(const Process& process, results::HealthProcess* row) {
   const int64_t within = WithinProcessorTime(process, estimate);
   row->set_cost_limited(within < estimate);
   // A process that ended before it had a drain has no such times.
-  const bool has_drain = health.drain_cpu_ns() != 0;
+  const bool has_drain = health.drain_cpu_ns() != 0 || BeginEndOf(process) == 0;
   if (has_drain) {
     row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
     row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
