@@ -116,9 +116,11 @@ def test_another_reader_finds_the_same(tmp_path, path):
     ours, original = hta(exported), hta(with_signed_streams(path, tmp_path / "original.json"))
     assert ours["warnings"] == original["warnings"]
     assert ours["types"] == original["types"]
-    assert ours["kernels"].keys() == original["kernels"].keys()
+    # CUPTI knows no kind of memory that is called Host: a trace that names the side alone has the kind Unknown here.
+    true = {name.replace("(Host -> ", "(Unknown -> ").replace(" -> Host)", " -> Unknown)"): total for name, total in original["kernels"].items()}
+    assert ours["kernels"].keys() == true.keys()
     for name, total in ours["kernels"].items():
-        assert total == pytest.approx(original["kernels"][name], rel=1e-6, abs=0.002), name
+        assert total == pytest.approx(true[name], rel=1e-6, abs=0.002), name
     assert ours["launches"] == original["launches"]
     for key, value in ours["times"].items():
         assert value == pytest.approx(original["times"][key], rel=1e-4, abs=1), key
