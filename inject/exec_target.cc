@@ -264,7 +264,7 @@ bool ReadScript(const Head& head, char* interpreter, size_t capacity) {
   return at < head.size && !text.cut();
 }
 
-// Of a file, whatever the environment says.
+// Finds the obstacle of a file, whatever the environment says.
 ExecObstacle OfFile(const char* path, int depth) {
   const long fd =
       raw::Call(SYS_openat, AT_FDCWD, raw::Arg(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

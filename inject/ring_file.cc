@@ -37,7 +37,7 @@ constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for ma
 constexpr uint64_t kRingShare = 6;
 constexpr uint64_t kFewRings = 6;
 
-// Of a ring's records so many bytes are on the disk at first.
+// How many bytes of a ring's records are on the disk at first.
 constexpr uint64_t kFewRecordsBytes = proto::kMinRingBytes;
 constexpr uint32_t kGrowth = 4;
 

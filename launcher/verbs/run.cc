@@ -154,7 +154,7 @@ class Run : public Verb {
 
   int Start(const Objects& objects) {
     Variables changes = RecorderVariables(facts_.settings, bundle_.path(), objects);
-    // Of an outer run, whose bundle this is not, the value would be the wrong one.
+    // The value of an outer run would be the wrong one: this bundle is not its.
     const std::string address = inbox_.Open();
     proto::Bundle description = DescribeStart(command_, changes);
     const std::string error = bundle_.Describe(description);
