@@ -66,9 +66,13 @@ class NameTable {
   }
   bool ready() const noexcept { return __atomic_load_n(&memory_, __ATOMIC_ACQUIRE) != nullptr; }
 
-  // Returns the id of `name`, or kNameTableFull. The name is defined in this process's file by
-  // then.
-  uint32_t Id(RingHeader* ring, NameCache* cache, const char* name, uint64_t now) noexcept;
+  // Returns the id of `name`. Its definition is in this process's file by then, or on its way.
+  // Returns kNameTableFull for a name that found no place, and counts it in lost(). Returns it
+  // uncounted if the ring is full: then the caller's record is refused, too, and counted. `wake` is
+  // what that record uses, so that both find room alike.
+  template <typename Wake>
+  uint32_t Id(RingHeader* ring, NameCache* cache, const char* name, uint64_t now,
+              Wake wake) noexcept;
 
   // Finds or adds. Null: empty, or the table is full, which is counted. The text stays for good.
   Text* Intern(const char* name, uint32_t bytes) noexcept;
@@ -80,9 +84,14 @@ class NameTable {
   }
   // Returns whether any address is the address of a text of the table.
   bool IsText(const void* address) noexcept;
-  // Defines the text in the present file. True if the file has the definition; it may still be on
-  // its way in another thread's ring.
-  bool Define(RingHeader* ring, Text* text, uint64_t now) noexcept;
+  // Defines the text in the present file.
+  enum class Defined : uint8_t {
+    kYes,       // it is in this ring or in the file
+    kByOther,   // another thread is writing it
+    kHasNoRoom  // the ring is full
+  };
+  template <typename Wake>
+  Defined Define(RingHeader* ring, Text* text, uint64_t now, Wake wake) noexcept;
 
   // Makes every name be defined again, because the process writes another file. Call in a forked
   // child, or while nothing is named.
@@ -116,8 +125,9 @@ class NameTable {
   static uint32_t HashOf(const char* name, uint32_t bytes) noexcept;
   static bool RestAgrees(const char* name, const Text& text) noexcept;
   uint32_t AddText(const char* name, uint32_t bytes) noexcept;
-  uint32_t SlowId(RingHeader* ring, NameCache::Entry* entry, const char* name,
-                  uint64_t now) noexcept;
+  template <typename Wake>
+  uint32_t SlowId(RingHeader* ring, NameCache::Entry* entry, const char* name, uint64_t now,
+                  Wake wake) noexcept;
 
   const uint32_t first_id_;
   // Hash in the upper half, offset of the text in the lower; 0: free. Behind the slots the texts.
@@ -204,17 +214,18 @@ inline bool NameTable::IsText(const void* address) noexcept {
          text->bytes < kTextBytes - sizeof(Text) - offset;
 }
 
-[[gnu::noinline]] inline bool NameTable::Define(RingHeader* ring, Text* text,
-                                                uint64_t now) noexcept {
+template <typename Wake>
+[[gnu::noinline]] NameTable::Defined NameTable::Define(RingHeader* ring, Text* text, uint64_t now,
+                                                       Wake wake) noexcept {
   const uint32_t done = 2 * file_number_.load(std::memory_order_relaxed);
   uint32_t seen = text->defined.load(std::memory_order_acquire);
-  if (__builtin_expect(seen == done, 1)) return true;
-  if (seen == done + 1) return false;
+  if (__builtin_expect(seen == done, 1)) return Defined::kYes;
+  if (seen == done + 1) return Defined::kByOther;
   if (!text->defined.compare_exchange_strong(seen, done + 1, std::memory_order_acq_rel)) {
-    return seen == done;
+    return seen == done ? Defined::kYes : Defined::kByOther;
   }
   const uint32_t slots = PayloadSlots(text->bytes);
-  const uint64_t at = RingReserve(ring, now, 1 + slots, 0);
+  const uint64_t at = RingReserve(ring, now, 1 + slots, 0, wake);
   const bool written = at != kNoRoom;
   for (uint32_t i = 0; written && i <= slots; ++i) {
     Record record = {now,      0,          static_cast<uint8_t>(RecordKind::kString), 0, 0,
@@ -229,7 +240,7 @@ inline bool NameTable::IsText(const void* address) noexcept {
   }
   if (written) RingPublish(ring, at + 1 + slots);
   text->defined.store(written ? done : 0, std::memory_order_release);
-  return written;
+  return written ? Defined::kYes : Defined::kHasNoRoom;
 }
 
 // Returns whether the string at `name` agrees with `text` to its end. Its first 16 characters are
@@ -247,8 +258,9 @@ inline bool NameTable::RestAgrees(const char* name, const Text& text) noexcept {
   return true;
 }
 
-[[gnu::noinline]] inline uint32_t NameTable::SlowId(RingHeader* ring, NameCache::Entry* entry,
-                                                    const char* name, uint64_t now) noexcept {
+template <typename Wake>
+[[gnu::noinline]] uint32_t NameTable::SlowId(RingHeader* ring, NameCache::Entry* entry,
+                                             const char* name, uint64_t now, Wake wake) noexcept {
   char room[kMostNameBytes];
   uint32_t bytes = 0;
   const char* kept = KeptName(name, &bytes, room);
@@ -256,7 +268,9 @@ inline bool NameTable::RestAgrees(const char* name, const Text& text) noexcept {
   if (text == nullptr) return kNameTableFull;
   // Until the definition is known to be written, ask again each time. Cut names are never cached:
   // they do not compare.
-  if (Define(ring, text, now) && kept == name && InOnePage(name) && bytes < kMostNameBytes) {
+  const Defined defined = Define(ring, text, now, wake);
+  if (defined == Defined::kHasNoRoom) return kNameTableFull;
+  if (defined == Defined::kYes && kept == name && InOnePage(name) && bytes < kMostNameBytes) {
     entry->address = name;
     memcpy(entry->begin, name, 16);
     entry->id = text->id;
@@ -265,8 +279,9 @@ inline bool NameTable::RestAgrees(const char* name, const Text& text) noexcept {
   return text->id;
 }
 
-inline uint32_t NameTable::Id(RingHeader* ring, NameCache* cache, const char* name,
-                              uint64_t now) noexcept {
+template <typename Wake>
+inline uint32_t NameTable::Id(RingHeader* ring, NameCache* cache, const char* name, uint64_t now,
+                              Wake wake) noexcept {
   const uintptr_t address = reinterpret_cast<uintptr_t>(name);
   NameCache::Entry* entry =
       &cache->entries[((address >> 4) ^ (address >> 10)) % NameCache::kEntries];
@@ -277,7 +292,7 @@ inline uint32_t NameTable::Id(RingHeader* ring, NameCache* cache, const char* na
       if (text.bytes < 16 || RestAgrees(name, text)) return entry->id;
     }
   }
-  return SlowId(ring, entry, name, now);
+  return SlowId(ring, entry, name, now, wake);
 }
 
 }  // namespace gpuprof::proto

@@ -54,13 +54,17 @@ def all_threads():
         at += length
 def states():
     for tid in all_threads():
-        path = f"/proc/self/task/{tid}/stat"
         try:
-            name, _, rest = open(path).read().partition("(")[2].rpartition(") ")
-            yield name, rest[0]
+            stat = open(f"/proc/self/task/{tid}/stat").read()
+            status = open(f"/proc/self/task/{tid}/status").read()
         except FileNotFoundError:
-            pass
-while not {("gpuprof-ctl", "S"), ("gpuprof-drain", "S")} <= set(states()):
+            continue
+        name, _, rest = stat.partition("(")[2].rpartition(") ")
+        yield name, rest[0], status.partition("voluntary_ctxt_switches")[2]
+def sleepers():
+    found = {(name, switches) for name, state, switches in states() if name in ("gpuprof-ctl", "gpuprof-drain") and state == "S"}
+    return found if len(found) == 2 else None
+while not (seen := sleepers()) or seen != sleepers():  # while a capture begins, they wait for each other in turn
     time.sleep(0.005)
 """
 

@@ -233,7 +233,9 @@ GPUPROF_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   if (__builtin_mul_overflow(count, size, &bytes))
     return real.reallocarray(block, count, size);  // fails as it should
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, bytes);
-  const uint32_t bits = HeapBits();
+  // With nothing recorded libc's function calls the program's realloc, which may be another
+  // allocator's: `real` must not see its blocks.
+  const uint32_t bits = HeapBits() & ~kAllocateInHandler;
   if (__builtin_expect(bits == 0, 1)) return real.reallocarray(block, count, size);
   return NotItsLastCall(RecordReallocation(bits, HeapFunction::kReallocarray, block, bytes,
                                            real.realloc, __builtin_frame_address(0)));

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "inject/ranges/messages.h"
-#include "inject/own_room.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
 #include <atomic>
 
+#include "inject/own_room.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_syscall.h"
+#include "inject/recorder.h"
 
 namespace gpuprof::inject::ranges {
 namespace {
@@ -136,20 +137,22 @@ Text* RegisteredText(const void* handle) noexcept {
 
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept {
   if (text == nullptr) return 0;
-  Define(ring, text);
-  return text->id;
+  const auto defined = g_table.Define(ring, text, ring->last_time, WakeDrain());
+  return defined == proto::NameTable::Defined::kHasNoRoom ? proto::kNameTableFull : text->id;
 }
 
 bool Define(proto::RingHeader* ring, Text* text) noexcept {
-  return g_table.Define(ring, text, ring->last_time);
+  return g_table.Define(ring, text, ring->last_time, WakeDrain()) ==
+         proto::NameTable::Defined::kYes;
 }
 
 uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept {
   if (IsEmpty(message)) return 0;
   if (message.type == kAscii) {
-    const uint32_t id =
-        g_table.Id(ring, cache, static_cast<const char*>(message.text), ring->last_time);
-    if (__builtin_expect(id == proto::kNameTableFull, 0)) CountNameLost();
+    const uint32_t id = g_table.Id(ring, cache, static_cast<const char*>(message.text),
+                                   ring->last_time, WakeDrain());
+    // A full ring counts what it refuses.
+    if (__builtin_expect(id == proto::kNameTableFull, 0) && g_table.is_half_full()) CountNameLost();
     return id;
   }
   Text* text = Intern(message);

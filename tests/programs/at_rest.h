@@ -62,20 +62,45 @@ static inline void AwaitSleepOfProcess(int pid) {
   errno = error;
 }
 
-// Returns whether the recorder's threads are there and sleep: they sleep once a capture has begun.
-static inline int RecorderSleeps(void) {
-  int asleep = 0, has_drain = 0;
+// Returns how often a thread has given up its processor. -1: there is no such thread.
+static inline long SwitchesOfThread(int tid) {
+  char path[64], line[256];
+  snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return -1;
+  long switches = 0, each = 0;
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "voluntary_ctxt_switches: %ld", &each) == 1 ||
+        sscanf(line, "nonvoluntary_ctxt_switches: %ld", &each) == 1)
+      switches += each;
+  }
+  fclose(file);
+  return switches;
+}
+
+// Returns how often the recorder's two threads have slept, if both sleep now: else -1.
+static inline long SleepsOfRecorder(void) {
+  int asleep = 0;
+  long switches = 0;
   int tids[256];
   const int count = AllThreads(tids, 256);
   for (int i = 0; i < count && i < 256; ++i) {
     char path[300], name[32] = "";
     snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tids[i]);
     const char state = StateOf(path, name, sizeof(name));
-    if (strcmp(name, "gpuprof-drain") == 0) has_drain = 1;
-    if (strcmp(name, "gpuprof-drain") == 0 || strcmp(name, "gpuprof-ctl") == 0)
-      asleep += state == 'S';
+    if (strcmp(name, "gpuprof-drain") != 0 && strcmp(name, "gpuprof-ctl") != 0) continue;
+    asleep += state == 'S';
+    switches += SwitchesOfThread(tids[i]);
   }
-  return has_drain && asleep == 2;
+  return asleep == 2 ? switches : -1;
+}
+
+// Returns whether the recorder's threads are there and sleep: they sleep once a capture has begun.
+// While it begins they wait for each other in turn. So both must have slept from one look to the
+// next.
+static inline int RecorderSleeps(void) {
+  const long sleeps = SleepsOfRecorder();
+  return sleeps >= 0 && sleeps == SleepsOfRecorder();
 }
 
 // Waits until the recorder can take call stacks, if the program is recorded from its start.

@@ -17,11 +17,7 @@ bool NamesInit() {
   return memory != nullptr && table.Use(memory);
 }
 
-uint32_t NameId(proto::RingHeader* ring, NameCache* cache, const char* name,
-                uint64_t now) noexcept {
-  // record_function("") is a range like any other.
-  return table.Id(ring, cache, *name == 0 ? "(no name)" : name, now);
-}
+proto::NameTable& OpNames() noexcept { return table; }
 
 void NamesBeginFile() noexcept { table.BeginFile(); }
 

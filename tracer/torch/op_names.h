@@ -23,8 +23,16 @@ inline constexpr uint32_t kFirstName = proto::kFirstOpName;
 // Control thread, once. False: no memory.
 bool NamesInit();
 
-// The id of `name`, defined in this process's file by then, or kNameTableFull.
-uint32_t NameId(proto::RingHeader* ring, NameCache* cache, const char* name, uint64_t now) noexcept;
+// The process's table.
+proto::NameTable& OpNames() noexcept;
+
+// Returns the id of `name`, see proto::NameTable::Id().
+template <typename Wake>
+uint32_t NameId(proto::RingHeader* ring, NameCache* cache, const char* name, uint64_t now,
+                Wake wake) noexcept {
+  // record_function("") is a range like any other.
+  return OpNames().Id(ring, cache, *name == 0 ? "(no name)" : name, now, wake);
+}
 
 // From now on every name is defined again: the process writes another file. In a forked child, or
 // while no op is observed.

@@ -124,7 +124,8 @@ void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) 
   if (__builtin_expect(depth < proto::kMaxOpenOps, 1)) {
     proto::OpenOp& open = ring->open_op[depth];
     // Named at the begin: an op that never ends has a name too.
-    open.name = NameId(ring, &state->names, observation.functions.name(op), ring->last_time);
+    open.name =
+        NameId(ring, &state->names, observation.functions.name(op), ring->last_time, WakeDrain());
     open.scope = static_cast<uint32_t>(scope);
     state->open[depth] = op;
     state->has_crossed[depth] = 0;

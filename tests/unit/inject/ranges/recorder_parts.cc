@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pages of the injected object's tables, for tests that have the tables alone. No limit of the
-// program is followed here.
+// What the tables of ranges call of the recorder, for tests that have the tables alone. No limit of
+// the program is followed here, and rings do not grow.
 
 #include <sys/mman.h>
 
 #include "inject/own_room.h"
+#include "inject/recorder.h"
 
 namespace gpuprof::inject {
 
@@ -17,5 +18,9 @@ void* MapPages(size_t bytes, int flags) noexcept {
 }
 
 void UnmapPages(void* pages, size_t bytes) noexcept { munmap(pages, bytes); }
+
+void WakeDrain::operator()() const noexcept {}
+bool WakeDrain::Grow(proto::RingHeader*) const noexcept { return false; }
+bool WakeDrain::AwaitRoom(const proto::RingHeader*, uint64_t) const noexcept { return false; }
 
 }  // namespace gpuprof::inject
