@@ -105,8 +105,8 @@ TEST_F(OpNamesTest, AnAddressThatComesToHoldAnotherName) {
         const auto [known, is_new] = ids.emplace(buffer, id);
         EXPECT_EQ(known->second, id) << buffer;
       }
+      ring_.TakeDefinitions();
     }
-    ring_.TakeDefinitions();
   }
 }
 
