@@ -28,6 +28,8 @@ uint32_t g_seen_phase = 0;               // of the parent's, acted upon
 std::atomic<bool> g_follows{false};      // the capture that runs is the parent's
 uint32_t g_followed = 0;                 // its number here
 long g_parent = 0;                       // pid
+// Own phase just before the latest fork. The shared page may be ahead of what a child has copied.
+std::atomic<uint32_t> g_phase_at_fork{0};
 // The capture that children follow. A child that is forked while it runs belongs to it.
 std::atomic<FamilyState> g_state{FamilyState::kNotMarked};
 
@@ -48,6 +50,14 @@ std::atomic<FamilyState> g_state{FamilyState::kNotMarked};
   uint32_t phase = family->phase.load();
   while ((phase % 2 != 0) != is_capturing &&
          !family->phase.compare_exchange_weak(phase, phase + 1)) {}
+}
+
+// Returns the phase that a child has seen which was forked in `state`. `told` was read a moment
+// earlier, and may be one behind `state`, or ahead of it where a capture is ending.
+[[gnu::cold]] uint32_t PhaseOf(FamilyState state, uint32_t told) {
+  const bool is_under_way = told % 2 != 0;
+  if (state == FamilyState::kNotMarked) return told + (is_under_way ? 1 : 0);
+  return told - (state == FamilyState::kIsEnding && !is_under_way ? 1 : 0);
 }
 
 }  // namespace
@@ -71,6 +81,8 @@ void FamilysCaptureHasEnded() noexcept { g_state.store(FamilyState::kNotMarked);
 
 void PrepareFamily() noexcept {
   if (WatchesRanges()) MakeFamily();
+  if (const Family* family = g_family.load(); family != nullptr)
+    g_phase_at_fork.store(family->phase.load());
 }
 
 void BeginFamilyOfChild() noexcept {
@@ -78,8 +90,7 @@ void BeginFamilyOfChild() noexcept {
   if (Family* family = g_family.exchange(nullptr); family != nullptr) {
     g_parents = family;
     const FamilyState state = g_state.load();
-    // What ends may have been told of already.
-    g_seen_phase = family->phase.load() - (state == FamilyState::kIsEnding ? 1 : 0);
+    g_seen_phase = PhaseOf(state, g_phase_at_fork.load());
     g_follows.store(state != FamilyState::kNotMarked);
     g_followed = 1;  // captures are counted anew
     g_parent = raw::Call(SYS_getppid);

@@ -61,6 +61,8 @@ void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t 
   if (Exact(bits)) {
     time = ExactModeTime(recorder, 0, &flags);
   } else {
+    // While a handler allocates, every call comes here, and `Wanted` counted none of its bytes.
+    if ((bits & kAllocateInHandler) != 0 && !SampleDue(size)) return;
     if (!TakeSample(size) || !RememberSampled(block)) return;
     flags = proto::kFlagSampled;
     time = recorder.Now();

@@ -14,7 +14,8 @@ import numpy
 import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, program
-from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_COARSE_TIME, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
+from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_COARSE_TIME, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC,
+                        read_bundle)
 
 FAMILY = {  # size: (function, how often)
     100001: (MALLOC, 10), 100002: (CALLOC, 11), 300009: (CALLOC, 12), 100004: (REALLOC, 13), 100005: (MALLOC, 14),
@@ -101,6 +102,23 @@ def test_sampling_is_unbiased(record, threads, count, sizes, period):
         variance_blocks += n * (1 - p) / p
     assert abs(total_bytes - true_bytes) <= 6 * math.sqrt(variance_bytes) + max(sizes)
     assert abs(total_blocks - true_blocks) <= 6 * math.sqrt(variance_blocks) + 1
+
+
+def test_no_more_is_sampled_while_the_recorder_starts(tmp_path):
+    """On a busy machine its thread starts late, long after the program's first allocations."""
+    sizes, period = (24, 5000, 100000), 65536
+    command = [program("heap_truth"), "2", "20000", *map(str, sizes)]
+    runs = [subprocess.Popen([GPUPROF, "run", "-o", tmp_path / str(i), "--ring-memory=256MiB", f"--trace=heap=sampled:{period}", "--", *command],
+                             env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(12)]
+    assert [run.wait() for run in runs] == [0] * len(runs)
+    seen = collections.Counter()
+    for i in range(len(runs)):
+        (trace,) = read_bundle(tmp_path / str(i))
+        assert trace.lost == 0
+        seen.update(size for _, _, size in trace.allocations(sizes))
+    for size in sizes:
+        p, n = 1 - math.exp(-size / period), len(runs) * 2 * 20000
+        assert abs(seen[size] - n * p) <= 6 * math.sqrt(n * p * (1 - p)) + 1, (size, seen[size], n * p)
 
 
 def test_frees_of_sampled_blocks_are_matched(record):
