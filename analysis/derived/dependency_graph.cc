@@ -24,6 +24,13 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
+// The clocks of host and device agree to about so much: a long call that ends so shortly before its
+// own work waited for it.
+constexpr int64_t kClockErrorNs = 20'000;
+constexpr int64_t kLongCallNs = 50'000;
+// Work that begins so shortly after other work ended, and had nothing else to wait for, waited for
+// that work: on files that do not tell which streams wait for each other.
+constexpr int64_t kHandOverNs = 20'000;
 // Events can begin at the same time. Then the end of a wait comes before the thread's next call,
 // and a call comes before the work that it launches.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
@@ -153,6 +160,7 @@ class GraphMaker {
     // passed since the work before it belongs to the work.
     end.span = {IsLaunch(track, row) ? std::max(*awaited, span.end - kShortWaitNs) : *awaited,
                 span.end};
+    end.span.start = std::min(end.span.start, span.end);
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
     AddNode(node);
@@ -221,7 +229,7 @@ class GraphMaker {
     std::optional<int64_t> end;
     const uint32_t id = process_.tracks[track].api.correlation[row];
     if (const OwnWork* const own = own_work_.Of(track, row)) {
-      if (own->last_end > span.start && own->last_end <= span.end) {
+      if (own->last_end > span.start && own->last_end <= span.end + ClockSlack(span)) {
         end = own->last_end;
       } else if (IsHeldUp(span)) {
         const auto at = std::upper_bound(all_ends_.begin(), all_ends_.end(), span.end);
@@ -240,13 +248,20 @@ class GraphMaker {
         }
       }
     }
-    return end && *end > span.start && *end <= span.end ? end : std::nullopt;
+    return end && *end > span.start && *end <= span.end + ClockSlack(span) ? end : std::nullopt;
+  }
+
+  static int64_t ClockSlack(Interval call) {
+    return call.length() < kLongCallNs ? 0 : std::min(kClockErrorNs, call.length() / 5);
   }
 
   // Returns whether a call launched work that it did not wait for itself.
   bool IsLaunch(uint32_t track, uint32_t row) const {
     const OwnWork* const own = own_work_.Of(track, row);
-    return own != nullptr && own->last_end > process_.tracks[track].api.end_ns[row];
+    if (own == nullptr) return false;
+    const ApiTable& api = process_.tracks[track].api;
+    const Interval span = {api.end_ns[row] - api.duration_ns[row], api.end_ns[row]};
+    return own->last_end > span.end + ClockSlack(span);
   }
 
   // Returns whether a launch had to wait until the queues of the device had room: it took long, and
@@ -515,6 +530,11 @@ class GraphMaker {
     const bool has_before = before != kNoNode && out_->nodes_[before].span.end <= node.span.start;
     if (has_before) ready = std::max(ready, out_->nodes_[before].span.end);
     for (const uint32_t holder : holders) ready = std::max(ready, out_->nodes_[holder].span.end);
+    const uint32_t handed_over = node.span.start - ready > kHandOverNs ? EndedBefore(n) : kNoNode;
+    if (handed_over != kNoNode) {
+      holders.push_back(handed_over);
+      ready = std::max(ready, out_->nodes_[handed_over].span.end);
+    }
     const auto lag = [&](int64_t from, int64_t usual) {
       return from == ready ? node.span.start - from : std::min(usual, node.span.start - from);
     };
@@ -534,6 +554,29 @@ class GraphMaker {
     if (!has_launch && !has_before && holders.empty()) AddEdge(kNoNode, false, {});
   }
 
+  // Returns the work of another stream of the device that ended last, directly before work begins.
+  // kNoNode: none did.
+  uint32_t EndedBefore(uint32_t n) {
+    if (by_end_.empty()) {
+      for (uint32_t i = 0; i < out_->nodes_.size(); ++i)
+        if (out_->nodes_[i].kind == DependencyNode::Kind::kWork)
+          by_end_.emplace_back(out_->nodes_[i].span.end, i);
+      SortLists(&by_end_);
+    }
+    const DependencyNode& node = out_->nodes_[n];
+    auto at = std::upper_bound(by_end_.begin(), by_end_.end(),
+                               std::pair<int64_t, uint32_t>(node.span.start, kNoNode));
+    while (at != by_end_.begin()) {
+      --at;
+      if (node.span.start - at->first > kHandOverNs) return kNoNode;
+      const DependencyNode& other = out_->nodes_[at->second];
+      const bool is_beside = other.track != node.track && process_.tracks[other.track].device ==
+                                                              process_.tracks[node.track].device;
+      if (is_beside && at->second < n) return at->second;
+    }
+    return kNoNode;
+  }
+
   void AddWaitedEdges(uint32_t n) {
     const DependencyNode node = out_->nodes_[n];
     const uint32_t begin = before_on_track_[n];
@@ -549,7 +592,9 @@ class GraphMaker {
     if (ended == ends_.end()) return;
     for (const uint32_t work : ended->second) {
       if (work < n)
-        AddEdge(work, false, {{out_->nodes_[work].category, node.span.start - node.awaited_ns}});
+        AddEdge(work, false,
+                {{out_->nodes_[work].category,
+                  std::max<int64_t>(node.span.start - node.awaited_ns, 0)}});
     }
   }
 
@@ -569,6 +614,7 @@ class GraphMaker {
   std::unordered_map<uint32_t, EventRecord> wait_record_;
   std::unordered_map<uint32_t, TimeCategory> category_of_function_;
   std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
+  std::vector<std::pair<int64_t, uint32_t>> by_end_;  // work by its end; made on first use
   std::vector<uint32_t> before_on_track_;
   std::vector<std::vector<uint32_t>> call_node_;             // by track and row
   std::unordered_map<int64_t, std::vector<uint32_t>> ends_;  // work by its end, if it was awaited
