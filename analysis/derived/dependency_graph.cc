@@ -28,9 +28,11 @@ constexpr int64_t kShortWaitNs = 2000;
 // own work waited for it.
 constexpr int64_t kClockErrorNs = 20'000;
 constexpr int64_t kLongCallNs = 50'000;
-// Work that begins so shortly after other work ended, and had nothing else to wait for, waited for
-// that work: on files that do not tell which streams wait for each other.
-constexpr int64_t kHandOverNs = 20'000;
+// Work that lay in the queue for longer than this, with nothing known to wait for, waited for work
+// of another stream: files of other tools do not tell which.
+constexpr int64_t kLongInQueueNs = 20'000;
+// So many pieces of work that ended before it are looked at.
+constexpr int kMostLookedAt = 64;
 // Events can begin at the same time. Then the end of a wait comes before the thread's next call,
 // and a call comes before the work that it launches.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
@@ -527,10 +529,16 @@ class GraphMaker {
     int64_t ready = std::numeric_limits<int64_t>::min();
     const bool has_launch = launch != kNoNode && launch < n;
     if (has_launch) ready = out_->nodes_[launch].span.start;
-    const bool has_before = before != kNoNode && out_->nodes_[before].span.end <= node.span.start;
-    if (has_before) ready = std::max(ready, out_->nodes_[before].span.end);
+    const bool has_before = before != kNoNode;
+    // Work may begin a little before the end of the work before it on its stream, and branches of a
+    // graph run beside each other on one. It then follows the begin of that work.
+    const bool is_beside = has_before && out_->nodes_[before].span.end > node.span.start;
+    if (has_before)
+      ready = std::max(ready, std::min(out_->nodes_[before].span.end, node.span.start));
     for (const uint32_t holder : holders) ready = std::max(ready, out_->nodes_[holder].span.end);
-    const uint32_t handed_over = node.span.start - ready > kHandOverNs ? EndedBefore(n) : kNoNode;
+    const bool is_long = has_launch && node.span.start - ready >
+                                           std::max(kLongInQueueNs, 3 * usual_launch_ns_);
+    const uint32_t handed_over = is_long ? EndedBefore(n, launches_[n].start_ns) : kNoNode;
     if (handed_over != kNoNode) {
       holders.push_back(handed_over);
       ready = std::max(ready, out_->nodes_[handed_over].span.end);
@@ -542,7 +550,10 @@ class GraphMaker {
       const int64_t start = out_->nodes_[launch].span.start;
       AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, usual_launch_ns_)}});
     }
-    if (has_before) {
+    if (is_beside) {
+      const DependencyNode& other = out_->nodes_[before];
+      AddEdge(before, true, {{other.category, node.span.start - other.span.start}});
+    } else if (has_before) {
       const int64_t end = out_->nodes_[before].span.end;
       AddEdge(before, false, {{results::TIME_CATEGORY_LAUNCH, lag(end, 0)}});
     }
@@ -554,9 +565,9 @@ class GraphMaker {
     if (!has_launch && !has_before && holders.empty()) AddEdge(kNoNode, false, {});
   }
 
-  // Returns the work of another stream of the device that ended last, directly before work begins.
-  // kNoNode: none did.
-  uint32_t EndedBefore(uint32_t n) {
+  // Returns the work of other streams of the device that ended last before work begins, and after
+  // that work was launched: what a stream can wait for was launched before it. kNoNode: none did.
+  uint32_t EndedBefore(uint32_t n, int64_t launched_ns) {
     if (by_end_.empty()) {
       for (uint32_t i = 0; i < out_->nodes_.size(); ++i)
         if (out_->nodes_[i].kind == DependencyNode::Kind::kWork)
@@ -566,13 +577,14 @@ class GraphMaker {
     const DependencyNode& node = out_->nodes_[n];
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(),
                                std::pair<int64_t, uint32_t>(node.span.start, kNoNode));
-    while (at != by_end_.begin()) {
+    for (int looked_at = 0; at != by_end_.begin() && looked_at < kMostLookedAt; ++looked_at) {
       --at;
-      if (node.span.start - at->first > kHandOverNs) return kNoNode;
-      const DependencyNode& other = out_->nodes_[at->second];
-      const bool is_beside = other.track != node.track && process_.tracks[other.track].device ==
-                                                              process_.tracks[node.track].device;
-      if (is_beside && at->second < n) return at->second;
+      if (at->first <= launched_ns) return kNoNode;
+      const uint32_t other = at->second;
+      const bool is_other = out_->nodes_[other].track != node.track &&
+                            process_.tracks[out_->nodes_[other].track].device ==
+                                process_.tracks[node.track].device;
+      if (is_other && other < n && launches_[other].start_ns < launched_ns) return other;
     }
     return kNoNode;
   }

@@ -25,16 +25,13 @@ int64_t MedianOf(std::vector<int64_t> values) {
   return *middle;
 }
 
-// Returns when the first work began whose launch is in the recording. What is older was launched
-// before the recording began.
-int64_t FirstKnownWork(const Process& process, uint32_t device, const CallIndex& calls) {
+// Returns when the first work of a stream began whose launch is in the recording. What is older on
+// this stream was launched before the recording began.
+int64_t FirstKnownWork(const Track& stream, const CallIndex& calls) {
   int64_t first = std::numeric_limits<int64_t>::max();
-  for (const Track& track : process.tracks) {
-    if (!track.is_stream || track.device != device) continue;
-    ForEachDeviceWork(track, [&](const DeviceWork& work) {
-      if (work.span.start < first && calls.Find(work.correlation)) first = work.span.start;
-    });
-  }
+  ForEachDeviceWork(stream, [&](const DeviceWork& work) {
+    if (work.span.start < first && calls.Find(work.correlation)) first = work.span.start;
+  });
   return first;
 }
 
@@ -42,9 +39,9 @@ int64_t FirstKnownWork(const Process& process, uint32_t device, const CallIndex&
 std::vector<int64_t> PendingUntil(const Process& process, uint32_t device, const CallIndex& calls,
                                   std::span<const results::Step> steps) {
   std::vector<int64_t> pending(steps.size(), kNever);
-  const int64_t known_from = FirstKnownWork(process, device, calls);
   for (const Track& track : process.tracks) {
     if (!track.is_stream || track.device != device) continue;
+    const int64_t known_from = FirstKnownWork(track, calls);
     ForEachDeviceWork(track, [&](const DeviceWork& work) {
       const std::optional<Call> call = calls.Find(work.correlation);
       const int64_t launched = call                           ? call->start_ns
@@ -130,6 +127,9 @@ std::vector<Interval> StepPeriods(const Process& process, uint32_t device, const
     period = {std::max(steps[i].start_ns(), pending[i]), std::max(EndOf(steps[i]), work_ends[i])};
     if ((i == 0 || !followed[i - 1]) && period.length() > 0)
       period.start = UnseenUntil(timeline, period);
+    // Where the device sets the pace at the begin of a step, it does so at its end.
+    const bool is_behind = period.start > steps[i].start_ns() && work_ends[i] > period.start;
+    if (is_behind) period.end = work_ends[i];
   }
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
     const int64_t next = periods[i + 1].start;

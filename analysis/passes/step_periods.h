@@ -6,8 +6,8 @@
 //
 // A period begins with the mark of its step. If the device is still at work of earlier steps then,
 // the period begins when that work ends: the device sets the pace. It ends where the next period
-// begins. Without a next step directly behind, it ends with the mark, or with the step's own last
-// work if that is later. So neighbouring periods touch, and what lies between steps that do not
+// begins. Without a next step directly behind, it ends with the step's own last work if it began
+// with work, else with the mark or with the last work, whichever is later. So neighbouring periods touch, and what lies between steps that do not
 // follow each other (an evaluation, a checkpoint) is in none.
 //
 // Pure functions; the arguments are read only.

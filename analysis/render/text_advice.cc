@@ -183,13 +183,34 @@ std::string PlaceText(const results::Finding& finding) {
 
 }  // namespace
 
+// Returns what is missing, as a clause that ends with a full stop.
+std::string MissingText(const results::Verdict& verdict) {
+  const results::MissingWork& missing = verdict.missing();
+  if (missing.empty_graph_count() != 0)
+    return "the kernels of " + FormatNumber(missing.empty_graph_count()) + " of " +
+           FormatNumber(missing.graph_count()) + " launches of CUDA graphs were not recorded.";
+  if (missing.is_sampled()) return "only a part of the GPU's work was recorded.";
+  if (missing.is_selection()) return "nearly all calls are missing in the recording.";
+  return "for " + FormatDuration(missing.unexplained_ns()) + " of " +
+         FormatDuration(verdict.step_ns()) +
+         " the GPU had work in its queue and shows none: work is missing in the recording.";
+}
+
 std::string VerdictText(const results::Verdict& verdict, const TextOptions& options) {
   const bool has_steps = verdict.window() != results::STEP_WINDOW_ALL;
-  std::string words =
-      "Verdict: device " + std::to_string(verdict.device()) + " of pid " +
-      std::to_string(verdict.pid()) + " is bound by " + BoundWords(verdict.bound()) + " (" +
-      FormatPercent(verdict.bound_ratio()) + (has_steps ? " of a step of " : " of the recorded ") +
-      FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) + ".";
+  const std::string device =
+      "device " + std::to_string(verdict.device()) + " of pid " + std::to_string(verdict.pid());
+  std::string words;
+  if (verdict.bound() == results::BOUND_UNKNOWN) {
+    words = "Verdict: it cannot be told what bounds " + device + ": " + MissingText(verdict);
+  } else {
+    words = "Verdict: " + device + " is bound by " + BoundWords(verdict.bound()) + " (" +
+            FormatPercent(verdict.bound_ratio()) +
+            (has_steps ? " of a step of " : " of the recorded ") +
+            FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) +
+            ".";
+    if (verdict.missing().empty_graph_count() != 0) words += " But " + MissingText(verdict);
+  }
   if (verdict.has_sm_active_ratio()) {
     words += " Sampled: multiprocessors active " + FormatPercent(verdict.sm_active_ratio());
     if (verdict.has_tensor_active_ratio())
