@@ -119,7 +119,8 @@ std::optional<Finding> LateRank(const AdviceFacts& facts) {
   finding.add_fix("Ask what holds this rank up: `gpuprof advise --pid " +
                   std::to_string(ranks.late.pid) +
                   "`. A rank with little work on its GPU and a late host is slow, too.");
-  finding.set_caveat("Ranks of other machines are not compared.");
+  finding.set_caveat(
+      "Clocks of machines were put right by the ends of collectives, which all ranks see at once.");
   return finding;
 }
 
@@ -142,7 +143,6 @@ std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
   finding.add_fix(
       "Give all ranks the same work: batches of equal numbers of tokens, stages of a pipeline of "
       "equal time. Divide tables and experts by their cost.");
-  finding.set_caveat("Ranks of other machines are not compared.");
   return finding;
 }
 

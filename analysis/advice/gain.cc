@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/advice/rule_parts.h"
+#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -52,6 +53,22 @@ void SetUnknownGain(const AdviceFacts& facts, std::string_view change, double sh
                     results::Finding* finding) {
   SetGain(facts, NotComputed(change), finding);
   finding->set_severity(SeverityOf(facts, share));
+}
+
+void LimitToRanks(const AdviceFacts& facts, results::Finding* finding) {
+  if (!facts.device || !IsComputed(*finding)) return;
+  if (finding->id() == "CO-002" || finding->id() == "CO-008") return;
+  const RankFacts& ranks = facts.device->ranks;
+  const results::DeviceSeries& series = facts.device->series;
+  const bool is_slowest = ranks.slowest.pid == series.pid() && ranks.slowest.device == series.device();
+  if (ranks.rank_count < 2 || is_slowest) return;
+  results::Gain* gain = finding->mutable_gain();
+  const int64_t most = std::max<int64_t>(gain->base_ns() - ranks.slowest_ns, 0);
+  if (gain->high_ns() <= most) return;
+  const std::string change = gain->change();
+  SetGain(facts, {gain->method(), gain->low_ns(), most, change}, finding);
+  finding->add_evidence("Another rank computes for " + FormatDuration(ranks.slowest_ns) +
+                        " of a step: no rank can be faster.");
 }
 
 bool IsComputed(const results::Finding& finding) {

@@ -380,6 +380,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
     return id == "LA-001" || id == "GP-001" || id == "GP-004" || id == "LA-002";
   });
   if (has_time) apply(UnusedMemory);
+  for (Finding& finding : findings) LimitToRanks(facts, &finding);
   RemoveExplained(&findings);
   // What a user could not see after the change is no help. A great gain can be seen in steps of any
   // spread.

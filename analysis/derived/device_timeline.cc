@@ -88,7 +88,7 @@ void SeeHostFunctions(const Process& process, std::vector<DeviceGap>* gaps) {
   for (DeviceGap& gap : *gaps) {
     if (!gap.next || CoveredLength(times[gap.next->track], gap.span) == 0) continue;
     gap.is_same_stream = false;
-    gap.may_wait_elsewhere = true;
+    gap.is_explained = true;
   }
 }
 
@@ -121,14 +121,14 @@ TimeCategory DeviceGap::Rest() const {
 }
 
 int64_t DeviceGap::UnseenFrom() const {
-  if (!launch || may_wait_elsewhere) return span.end;
+  if (!launch || is_explained) return span.end;
   // The call itself may load code, however long that takes.
   const int64_t queued = std::clamp(launch->end_ns, span.start, span.end);
   return span.end - queued > kLongestWay ? queued : span.end;
 }
 
 DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
-                               KernelClasses* classes, HostActivity* host)
+                               KernelClasses* classes, HostActivity* host, bool may_lack_work)
     : host_(host) {
   std::vector<std::vector<Interval>> by_category(kTimeCategories);
   for (const Track& track : process.tracks) {
@@ -141,16 +141,22 @@ DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const Ca
   for (const LayerSpan& span : TopLayers(by_category))
     pieces_.push_back({span.span, static_cast<TimeCategory>(span.layer)});
   busy_ = UnionOfAll(std::move(by_category));
-  if (!busy_.empty()) FindGaps(process, device, calls);
+  if (busy_.empty()) return;
+  FindGaps(process, device, calls);
+  const bool has_others = std::any_of(
+      process.tracks.begin(), process.tracks.end(),
+      [&](const Track& track) { return track.is_stream && track.device != device; });
+  for (DeviceGap& gap : gaps_) gap.is_explained = has_others || !may_lack_work;
+  SeeHostFunctions(process, &gaps_);
 }
 
 void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const CallIndex& calls) {
   int64_t from = kEver;
   for (const Interval& busy : busy_) {
-    gaps_.push_back({{from, busy.start}, {}, {}, false, false});
+    gaps_.push_back({{from, busy.start}, {}, {}, false, true});
     from = busy.end;
   }
-  gaps_.push_back({{from, kNever}, {}, {}, false, false});
+  gaps_.push_back({{from, kNever}, {}, {}, false, true});
   // The number of the last stream whose work ended where a gap begins, plus 1, by gap.
   std::vector<uint32_t> ended_by(gaps_.size(), 0);
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
@@ -175,11 +181,6 @@ void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const Cal
       gap->is_same_stream = ended_by[found] == t + 1;
     });
   }
-  SeeHostFunctions(process, &gaps_);
-  const bool has_others = std::any_of(
-      process.tracks.begin(), process.tracks.end(),
-      [&](const Track& track) { return track.is_stream && track.device != device; });
-  for (DeviceGap& gap : gaps_) gap.may_wait_elsewhere |= has_others;
 }
 
 void DeviceTimeline::AddGap(const DeviceGap& gap, Interval window, DeviceTimes* times) const {

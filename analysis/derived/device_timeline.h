@@ -11,9 +11,9 @@
 // the host in between. If several pieces of work begin together, the one that was launched first
 // counts: it alone would have ended the gap.
 //
-// A device that does nothing for long although its next work lies in the queue waits for something
-// that is not recorded: for kernels that are missing in the file, or for another program. Such time
-// is unexplained. A process with several devices may wait for another one: that is a dependency.
+// Files of other tools may lack kernels, and do not tell. There, a device that does nothing for long
+// although its next work lies in the queue was at work that is missing. Such time is unexplained.
+// A process with several devices may wait for another one: that is a dependency.
 //
 // Made for one process and device; one thread. The process, its calls and operations must outlive
 // it.
@@ -62,13 +62,14 @@ struct DeviceGap {
   // Returns from where on nothing in the recording explains the gap; its end: all is explained.
   int64_t UnseenFrom() const;
 
-  bool may_wait_elsewhere = false;  // for another device, or for a function on the host
+  bool is_explained = true;  // else long time in the queue is time of work that is missing
 };
 
 class DeviceTimeline {
  public:
+  // `may_lack_work`: the recording does not tell whether all work is in it.
   DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
-                 KernelClasses* classes, HostActivity* host);
+                 KernelClasses* classes, HostActivity* host, bool may_lack_work = false);
 
   // Returns whether the process had work on the device.
   bool HasWork() const { return !busy_.empty(); }

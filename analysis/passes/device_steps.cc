@@ -229,7 +229,8 @@ ProcessDevices::ProcessDevices(PassContext& context, size_t index)
   if (HasTooMuchWork(process)) return;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || timelines_.count(track.device) != 0) continue;
-    DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_);
+    DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_,
+                            !context.trace().importer.empty());
     if (timeline.HasWork()) timelines_.emplace(track.device, std::move(timeline));
   }
 }

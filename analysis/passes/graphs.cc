@@ -233,6 +233,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
     by == "node" ? AddNodes(process, out.get())
                  : AddGraphs(process, launches, context.calls(index), out.get());
     if (!launches.empty()) AddModes(process, out.get());
+    out->set_call_count(out->call_count() + GraphCallsOf(process).count);
   }
   out->set_graph_count(graphs.size());
   int64_t total = 0;

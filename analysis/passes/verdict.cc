@@ -111,6 +111,7 @@ void FillStepPeriod(const results::DeviceSeries& series, const std::vector<int64
   SetStepPeriod(lengths, out);
   results::StepPeriod* step = out->mutable_step();
   step->set_pid(series.pid());
+  step->set_host(series.host());
   step->set_device(series.device());
   // The marks are much shorter: the host runs ahead.
   const int64_t mark = out->has_steps() ? out->steps().mean_ns() : step->mean_ns();
@@ -189,6 +190,18 @@ void FindLongestWork(const Process& process, DeviceFacts* facts) {
 
 }  // namespace
 
+namespace {
+
+// Returns how long a device worked, without collectives: in these it may wait for another rank.
+int64_t OwnWorkNs(const results::DeviceSeries& series) {
+  int64_t work = series.busy_ns();
+  for (const results::CategoryTime& part : series.categories())
+    if (part.category() == results::TIME_CATEGORY_COLLECTIVE) work -= part.total_ns();
+  return work;
+}
+
+}  // namespace
+
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
   std::optional<std::pair<size_t, results::DeviceSeries>> busiest;
   results::Steps steps_of_busiest;
@@ -200,7 +213,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
       *out->add_device_series() = series;
       const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
                             series.window() == results::STEP_WINDOW_ALL;
-      if (!is_whole || (busiest && series.busy_ns() <= busiest->second.busy_ns())) continue;
+      if (!is_whole || (busiest && OwnWorkNs(series) <= OwnWorkNs(busiest->second))) continue;
       busiest = {index, series};
       has_busiest = true;
     }

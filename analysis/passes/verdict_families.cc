@@ -6,11 +6,7 @@
 #include "analysis/passes/verdict_families.h"
 
 #include <algorithm>
-#include <string>
-#include <unordered_set>
-#include <vector>
-
-#include "analysis/passes/passes.h"
+#include "analysis/passes/graph_launches.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
@@ -64,38 +60,14 @@ results::Bound MemberOfHost(const results::DeviceSeries& series) {
   return launch > host ? results::BOUND_LAUNCH : results::BOUND_HOST;
 }
 
-// Counts launches of graphs, and those of which no work is in the recording.
-void CountGraphs(PassContext& context, size_t index, results::MissingWork* missing) {
-  const Process& process = context.process(index);
-  std::unordered_set<uint32_t> launchers;
-  for (const auto& entry : process.functions) {
-    const std::string name = ApiFunctionName(process, entry.first);
-    if (name.find("GraphLaunch") != std::string::npos) launchers.insert(entry.first);
-  }
-  if (launchers.empty()) return;
-  std::unordered_set<uint32_t> with_work;
-  for (const Track& track : process.tracks) {
-    if (!track.is_stream) continue;
-    ForEachDeviceWork(track, [&](const DeviceWork& work) { with_work.insert(work.correlation); });
-  }
-  std::unordered_set<uint32_t> seen;  // a runtime call and the driver's call in it share an id
-  for (const Track& track : process.tracks) {
-    const ApiTable& api = track.api;
-    for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
-      const uint32_t id = api.correlation[i];
-      if (launchers.count(api.function[i]) == 0 || !seen.insert(id).second) continue;
-      missing->set_graph_count(missing->graph_count() + 1);
-      if (with_work.count(id) == 0) missing->set_empty_graph_count(missing->empty_graph_count() + 1);
-    }
-  }
-}
-
 }  // namespace
 
 void FillMissing(PassContext& context, size_t index, const results::DeviceSeries& series,
                  results::Verdict* verdict) {
   results::MissingWork missing;
-  CountGraphs(context, index, &missing);
+  const GraphCalls graphs = GraphCallsOf(context.process(index));
+  missing.set_graph_count(graphs.count);
+  missing.set_empty_graph_count(graphs.empty_count);
   for (const results::CategoryTime& part : series.categories()) {
     if (part.category() != results::TIME_CATEGORY_UNEXPLAINED || series.count() == 0) continue;
     missing.set_unexplained_ns(part.total_ns() / static_cast<int64_t>(series.count()));

@@ -5,9 +5,12 @@
 // See text.h.
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/enum_word.h"
@@ -367,6 +370,46 @@ std::string DevicesText(const results::OverviewGpu& gpu) {
 
 namespace {
 
+// Tells the steps of other ranks and threads: a few one by one, many as a group with those that
+// differ.
+std::string MoreSteps(const results::Overview& result, const TextOptions& options) {
+  constexpr int kFew = 3;
+  constexpr size_t kMostNamed = 8;
+  constexpr double kAlike = 0.05;
+  const auto& more = result.more_steps();
+  std::string out;
+  if (more.size() <= kFew) {
+    for (const results::StepSeries& series : more) out += SeriesText(series, options);
+    return out;
+  }
+  std::vector<const results::StepSeries*> rows;
+  for (const results::StepSeries& series : more) rows.push_back(&series);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
+    return a->median_ns() < b->median_ns();
+  });
+  const int64_t middle = rows[rows.size() / 2]->median_ns();
+  std::vector<const results::StepSeries*> others;
+  for (const results::StepSeries* row : rows) {
+    const auto distance = static_cast<double>(std::abs(row->median_ns() - middle));
+    if (distance > kAlike * static_cast<double>(middle)) others.push_back(row);
+  }
+  std::string words = FormatNumber(rows.size()) + " more threads have steps: medians from " +
+                      FormatDuration(rows.front()->median_ns()) + " to " +
+                      FormatDuration(rows.back()->median_ns()) + ", " +
+                      FormatNumber(rows.size() - others.size()) + " of them within 5 % of " +
+                      FormatDuration(middle) + ".";
+  out += WrapText(words, "", "", options.width);
+  std::stable_sort(others.begin(), others.end(), [&](const auto* a, const auto* b) {
+    return std::abs(a->median_ns() - middle) > std::abs(b->median_ns() - middle);
+  });
+  for (size_t i = 0; i < std::min(kMostNamed, others.size()); ++i)
+    out += "  " + OneLine(others[i]->name()) + " (pid " + std::to_string(others[i]->pid()) +
+           "): median " + FormatDuration(others[i]->median_ns()) + "\n";
+  if (others.size() > kMostNamed)
+    out += "  " + FormatNumber(others.size() - kMostNamed) + " more: gpuprof stats steps\n";
+  return out + "\n";
+}
+
 // Says what bounds a step, and how long it takes. This is the first line.
 std::string StepText(const results::Overview& result, const TextOptions& options) {
   std::string out;
@@ -412,8 +455,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   out += PhasesText(result, options);
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
-    for (const results::StepSeries& series : result.more_steps())
-      out += SeriesText(series, options);
+    out += MoreSteps(result, options);
     out += Input(result, options);
   } else {
     out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
