@@ -109,7 +109,8 @@ void FillFamilies(const results::DeviceSeries& series, const StepGraph* graph,
     family->set_total_ns(totals[i] / count);
     family->set_total_ratio(Ratio(totals[i], series.total_ns()));
     const bool can_go = i != results::BOUND_UNEXPLAINED;
-    if (is_played && can_go) family->set_saved_ns(graph->SavedPerStep(free[i]));
+    if (is_played && can_go)
+      family->set_saved_ns(std::min(graph->SavedPerStep(free[i]), series.total_ns() / count));
   }
   SortFalling(verdict->mutable_families(), [](const auto& row) { return row.total_ns(); });
   if (verdict->families().empty()) return;

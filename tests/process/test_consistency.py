@@ -119,7 +119,7 @@ def check_incomplete(overview):
 def check_pages(trace, overview):
     advice = answer("advise", "--json", trace)
     assert advice["verdict"] == overview["verdict"] and advice["findings"] == overview["findings"], "overview and advise tell one story"
-    launches = sum(each["count"] for each in answer("stats", "api", "--json", "--limit", "0", trace)["functions"] if re.search("GraphLaunch", each["name"]))
+    launches = sum(each["count"] for each in answer("stats", "api", "--json", "--limit", "0", trace)["calls"] if re.search("GraphLaunch", each["name"]))
     graphs = gpuprof("stats", "graphs", trace).out.decode()
     assert not launches or "No launch of a CUDA graph was recorded" not in graphs, f"{launches} launches of graphs"
     text = gpuprof("stats", "overview", trace).out.decode()
