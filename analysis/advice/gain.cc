@@ -22,7 +22,9 @@ GainRange Replayed(int64_t ns, std::string_view change, double least_part) {
 
 GainRange ExposedGain(int64_t saved_ns, int64_t exposed_ns, std::string_view change) {
   if (saved_ns <= 0) return Bound(exposed_ns, change);
-  return Replayed(std::min(saved_ns, exposed_ns), change);
+  GainRange gain = Replayed(std::min(saved_ns, exposed_ns), change);
+  gain.high_ns = exposed_ns;
+  return gain;
 }
 
 GainRange NotComputed(std::string_view change) {
@@ -73,6 +75,10 @@ void LimitToRanks(const AdviceFacts& facts, results::Finding* finding) {
 
 bool IsComputed(const results::Finding& finding) {
   return finding.has_gain() && finding.gain().method() != results::GAIN_METHOD_NOT_COMPUTED;
+}
+
+int64_t MiddleNs(const results::Finding& finding) {
+  return (finding.gain().low_ns() + finding.gain().high_ns()) / 2;
 }
 
 int64_t HighNs(const results::Finding& finding) { return finding.gain().high_ns(); }

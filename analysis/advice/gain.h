@@ -28,7 +28,8 @@ GainRange Bound(int64_t ns, std::string_view change);
 GainRange Replayed(int64_t ns, std::string_view change, double least_part = 0.7);
 // Returns the gain of work that nothing hides for `exposed_ns`. `saved_ns` is what the replay says
 // of a step without this work: 0 if it was not played, or if nothing in the file tells what waits
-// for the work. Hidden work cannot win more than what is exposed.
+// for the work. The low end follows from the replay. The high end is the exposed time: no step wins
+// more, and it wins so much if the host keeps pace.
 GainRange ExposedGain(int64_t saved_ns, int64_t exposed_ns, std::string_view change);
 // Returns a gain that the recording cannot tell.
 GainRange NotComputed(std::string_view change);
@@ -49,6 +50,8 @@ void LimitToRanks(const AdviceFacts& facts, results::Finding* finding);
 
 // Returns whether the finding has a gain with a figure.
 bool IsComputed(const results::Finding& finding);
+// Returns the middle of the range, which findings are sorted by.
+int64_t MiddleNs(const results::Finding& finding);
 // Returns the high end. 0: no gain, or none that was computed.
 int64_t HighNs(const results::Finding& finding);
 double HighRatio(const results::Finding& finding);

@@ -64,22 +64,27 @@ std::string TwoDigits(double value) {
 
 }  // namespace
 
+LongGapSums LongGapsOf(const AdviceFacts& facts) {
+  const DeviceFacts& device = *facts.device;
+  LongGapSums sums;
+  sums.least_ns = std::max(facts.limits.Whole("GP-002.min_gap"),
+                           Part(device.StepNs(), facts.limits("GP-002.min_step")));
+  for (const IdleFacts::Gap& gap : device.idle.gaps) {
+    if (gap.duration_ns < sums.least_ns) continue;
+    ++sums.count;
+    sums.total_ns += gap.duration_ns;
+    sums.late_ns += gap.late_ns;
+  }
+  sums.late_ns_per_step = sums.late_ns / static_cast<int64_t>(device.series.count());
+  return sums;
+}
+
 std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   if (!HasWholeSteps(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  const int64_t least = std::max(facts.limits.Whole("GP-002.min_gap"),
-                                 Part(device.StepNs(), facts.limits("GP-002.min_step")));
-  uint64_t count = 0;
-  int64_t total = 0, late = 0;
-  for (const IdleFacts::Gap& gap : device.idle.gaps) {
-    if (gap.duration_ns < least) continue;
-    ++count;
-    total += gap.duration_ns;
-    late += gap.late_ns;
-  }
+  const auto [count, least, total, late, gain] = LongGapsOf(facts);
   if (count == 0) return std::nullopt;
   const results::IdleGap& longest = device.idle.longest;
-  const int64_t gain = late / static_cast<int64_t>(device.series.count());
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-002", "The GPU has long gaps without work");
   SetGain(facts, Bound(gain, "the host's time in these gaps"), &finding);

@@ -18,6 +18,9 @@ namespace {
 
 using results::Finding;
 
+// What a change of the program surely takes of the host's time: no program is without a host.
+constexpr double kLeastOfHost = 0.4;
+
 // Returns "aten::addmm 538 us, aten::empty 180 us": how long a step, in the mean, waited for a
 // launch while the launching thread was in each. Names that differ by an address alone become one.
 std::string Names(const DeviceFacts& device, const std::map<std::string, int64_t>& late) {
@@ -76,12 +79,15 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
   const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);
   if (Share(device, late + launch) < facts.limits("LA-001.min_share")) return std::nullopt;
   // Without the host's time, data and code are there at once, too: other rules speak of these.
+  // Long gaps are of something else that the host does: GP-002 speaks of them.
+  const int64_t in_long_gaps = LongGapsOf(facts).late_ns_per_step;
   const int64_t gain = std::min(std::max(device.SavedPerStep(results::WHAT_IF_HOST),
                                          device.SavedPerStep(results::WHAT_IF_LAUNCHES)),
-                                late + launch);
+                                late + launch) -
+                       in_long_gaps;
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
-  SetGain(facts, Replayed(gain, "the host takes no time"), &finding);
+  SetGain(facts, Replayed(gain, "the host takes no time", kLeastOfHost), &finding);
   finding.add_evidence("In " + OfStep(device, late) +
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +

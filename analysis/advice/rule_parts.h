@@ -51,6 +51,15 @@ results::Finding MakeOfDevice(const DeviceFacts& device, std::string_view id,
 std::optional<results::Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
                                              ThresholdName least, std::string_view id,
                                              std::string_view name, std::string_view change);
+// Gaps of a device that are long in themselves, and for a step.
+struct LongGapSums {
+  uint64_t count = 0;
+  int64_t least_ns = 0;  // shorter gaps do not count
+  int64_t total_ns = 0, late_ns = 0;
+  int64_t late_ns_per_step = 0;
+};
+LongGapSums LongGapsOf(const AdviceFacts& facts);
+
 // Returns "12 a step": a count of all counted steps, for one of them.
 std::string CountPerStep(const DeviceFacts& device, uint64_t count);
 // Returns "memset of 1.2 ms at 3.4 s in step 5, on device 0, stream 7".

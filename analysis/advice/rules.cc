@@ -315,7 +315,7 @@ constexpr Explanation kExplanations[] = {
     {"SY-002", "ME-005", 0},   {"LA-005", "ME-005", 0},   {"GP-013", "GP-014", 0.5},
     {"CO-008", "CO-002", 0.5}, {"CO-002", "CO-001", 0.5}, {"CO-008", "CO-001", 0.5},
     {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
-    {"LA-001", "GP-002", 0},   {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
+    {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
     {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},
     {"IN-005", "GP-002", 0.5}, {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5},
     {"SY-001", "GP-002", 0.5}, {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5},
@@ -391,7 +391,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
     return IsComputed(finding) && HighRatio(finding) < noise;
   });
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return HighNs(a) > HighNs(b);
+    return MiddleNs(a) > MiddleNs(b);
   });
   // A program that stands still gains nothing from the rest.
   if (std::optional<Finding> finding = Deadlocked(facts)) {

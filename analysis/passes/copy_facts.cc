@@ -18,6 +18,8 @@ namespace {
 // CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
 constexpr uint8_t kHtoD = 1, kDtoH = 2;
 constexpr uint8_t kPageable = 1;
+// A copy takes at least one part in so many of the call that it holds up.
+constexpr int64_t kLeastPartOfCall = 10;
 
 // Copies of one kind, with the nodes that the graph is asked about.
 struct CopyGroup {
@@ -73,7 +75,10 @@ class CopyFinder {
     constexpr int64_t kClockErrorNs = 20'000;
     const std::optional<Call> call = source_.LaunchOf(copy);
     if (!call) return false;
-    const int64_t slack = std::min(kClockErrorNs, (call->end_ns - call->start_ns) / 5);
+    const int64_t call_ns = call->end_ns - call->start_ns;
+    // The call waited for the work before the copy: that is a wait, and no cost of the copy.
+    if (copy.span.length() * kLeastPartOfCall < call_ns) return false;
+    const int64_t slack = std::min(kClockErrorNs, call_ns / 5);
     // The end of a copy from pageable memory lies behind the call: its last piece was staged.
     const int64_t both =
         std::min(call->end_ns, copy.span.end) - std::max(call->start_ns, copy.span.start);
