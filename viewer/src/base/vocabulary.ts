@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One meaning, one word, one colour on every page. Cool colours compute, warm colours wait.
+// One meaning, one word, one colour on every page. Work is solid, waits are striped.
 
-/** A colour token, or the pattern of what is idle or left out. */
-export type Look =
+/** A colour token. */
+export type Hue =
   | "d_forward"
   | "d_backward"
   | "d_optim"
@@ -17,8 +17,32 @@ export type Look =
   | "n1"
   | "n2"
   | "n3"
-  | "bar"
-  | "hatch";
+  | "bar";
+
+/** How much of a hue a shade has, in percent. The rest is the page's ground. */
+export type Strength = 78 | 58 | 44;
+
+/**
+ * A colour, a shade of one, or a pattern. "late": a device waits for the host or for input. "wait":
+ * somebody waits for somebody else. "thin": work is being launched. "hatch": idle, or left out.
+ */
+export type Look = Hue | `${Hue}/${Strength}` | "late" | "wait" | "thin" | "hatch";
+
+const PATTERN_HUES = { late: "d_input", wait: "d_lock", thin: "d_input", hatch: "bar" } as const;
+
+/** Returns the colour that stands for a look where there is no room for a pattern. */
+export function hueOf(look: Look): Hue {
+  if (look === "late" || look === "wait" || look === "thin" || look === "hatch") {
+    return PATTERN_HUES[look];
+  }
+  return look.split("/")[0] as Hue;
+}
+
+/** Returns the strength of a shade; 100: it is the hue itself. */
+export function strengthOf(look: Look): number {
+  const strength = look.split("/")[1];
+  return strength === undefined ? 100 : Number(strength);
+}
 
 export interface Word {
   readonly name: string;
@@ -27,9 +51,9 @@ export interface Word {
 
 /** Categories of a step on the host, in the order of stacking. */
 export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
-  input: { name: "Input wait", look: "d_input" },
-  lock_wait: { name: "Lock wait", look: "d_lock" },
-  blocked: { name: "Blocked", look: "n3" },
+  input: { name: "Input wait", look: "late" },
+  lock_wait: { name: "Lock wait", look: "wait" },
+  blocked: { name: "Blocked", look: "wait" },
   forward: { name: "Forward", look: "d_forward" },
   backward: { name: "Backward", look: "d_backward" },
   optimizer: { name: "Optimizer", look: "d_optim" },
@@ -38,28 +62,28 @@ export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
 
 /** Categories of a device's time. Kinds of waiting are told apart by their names. */
 export const DEVICE_CATEGORIES: Readonly<Record<string, Word>> = {
-  compute_fp64: { name: "Compute fp64", look: "d_backward" },
+  compute_fp64: { name: "Compute fp64", look: "d_backward/58" },
   compute_fp32: { name: "Compute fp32", look: "d_backward" },
-  compute_tf32: { name: "Compute tf32", look: "d_forward" },
+  compute_tf32: { name: "Compute tf32", look: "d_forward/58" },
   compute_bf16: { name: "Compute bf16", look: "d_forward" },
-  compute_fp16: { name: "Compute fp16", look: "d_forward" },
-  compute_fp8: { name: "Compute fp8", look: "d_forward" },
-  compute_int8: { name: "Compute int8", look: "d_forward" },
-  compute_fp4: { name: "Compute fp4", look: "d_forward" },
+  compute_fp16: { name: "Compute fp16", look: "d_forward/78" },
+  compute_fp8: { name: "Compute fp8", look: "d_forward/44" },
+  compute_int8: { name: "Compute int8", look: "d_optim/78" },
+  compute_fp4: { name: "Compute fp4", look: "d_optim/58" },
   compute_unknown: { name: "Compute", look: "d_optim" },
   graph: { name: "Graph", look: "d_optim" },
   collective: { name: "Collective", look: "d_comm" },
   copy_htod: { name: "Copy to device", look: "d_copy" },
-  copy_dtoh: { name: "Copy to host", look: "d_copy" },
-  copy_dtod: { name: "Copy on device", look: "d_copy" },
-  input: { name: "Input wait", look: "d_input" },
-  output: { name: "Output", look: "n3" },
-  compile: { name: "Compile", look: "n3" },
-  sync: { name: "Sync", look: "d_lock" },
+  copy_dtoh: { name: "Copy to host", look: "d_copy/78" },
+  copy_dtod: { name: "Copy on device", look: "d_copy/58" },
+  input: { name: "Input wait", look: "late" },
+  output: { name: "Output", look: "late" },
+  compile: { name: "Compile", look: "late" },
+  sync: { name: "Sync", look: "wait" },
   profiler: { name: "Profiler", look: "d_other" },
-  host: { name: "Host late", look: "n2" },
-  launch: { name: "Launch", look: "n1" },
-  dependency: { name: "Dependency", look: "hatch" },
+  host: { name: "Host late", look: "late" },
+  launch: { name: "Launch", look: "thin" },
+  dependency: { name: "Dependency", look: "wait" },
   unexplained: { name: "Unexplained", look: "hatch" },
 };
 
@@ -98,6 +122,23 @@ export const PHASES: Readonly<Record<string, Word>> = {
   waiting: { name: "Waiting", look: "hatch" },
   run: { name: "The run", look: "bar" },
   after_steps: { name: "After the steps", look: "n1" },
+};
+
+/** Families of kernels, as results name them. Members of one hue are shades of it. */
+export const FAMILIES: Readonly<Record<string, Word>> = {
+  attention: { name: "Attention", look: "d_backward" },
+  matrix: { name: "Matrix products", look: "d_forward" },
+  gemm: { name: "Matrix products", look: "d_forward" },
+  convolution: { name: "Convolution", look: "d_forward/58" },
+  softmax: { name: "Softmax", look: "d_reduce" },
+  norm: { name: "Norm", look: "d_reduce/78" },
+  reduction: { name: "Reduction", look: "d_reduce/58" },
+  elementwise: { name: "Elementwise", look: "d_optim" },
+  optimizer: { name: "Optimizer", look: "d_optim/58" },
+  copy: { name: "Copy, cast, cat", look: "d_copy" },
+  memory: { name: "Memcpy, memset", look: "d_copy/58" },
+  collective: { name: "Collective", look: "d_comm" },
+  other: { name: "Other", look: "d_other" },
 };
 
 export const KERNEL_CLASSES: Readonly<Record<string, Word>> = {

@@ -32,6 +32,17 @@ export interface Passes {
   diff: { result: Diff; by: never };
 }
 
+export interface StepPeriod {
+  count: number;
+  mean_ns: number;
+  median_ns: number;
+  p10_ns: number;
+  p90_ns: number;
+  is_of_device: boolean;
+  pid: number;
+  device: number | null;
+}
+
 export interface Overview {
   meta: Meta;
   steps: StepSeries | null;
@@ -55,6 +66,7 @@ export interface Overview {
   steps_per_s: number | null;
   main: OverviewMain | null;
   run_ns: number;
+  step: StepPeriod | null;
 }
 
 export interface Advice {
@@ -504,12 +516,21 @@ export interface OverviewEnvironment {
   devices: OverviewDevice[];
 }
 
+export interface Gain {
+  method: "not_computed" | "replayed" | "bound";
+  low_ns: number;
+  high_ns: number;
+  low_ratio: number;
+  high_ratio: number;
+  base_ns: number;
+  change: string;
+}
+
 export interface Finding {
   id: string;
   name: string;
   severity: "info" | "low" | "medium" | "high";
-  recoverable_per_step_ns: number | null;
-  recoverable_ratio: number | null;
+  gain: Gain | null;
   evidence: string[];
   fix: string[];
   confidence: Confidence | null;
@@ -558,7 +579,7 @@ export interface Verdict {
   pid: number;
   host: string;
   device: number;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   step_ns: number;
   busy_ratio: number;
   confidence: Confidence | null;
@@ -574,7 +595,7 @@ export interface DeviceSeries {
   host: string;
   device: number;
   name: string;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   count: number;
   total_ns: number;
   mean_ns: number;
@@ -635,7 +656,7 @@ export interface DeviceStep {
   host: string;
   device: number;
   number: number;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   start_ns: number;
   duration_ns: number;
   busy_ns: number;
@@ -1524,7 +1545,7 @@ export interface Comparability {
 
 export interface StepDiff {
   differs_in_window: boolean;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   before_count: number;
   after_count: number;
   before_median_ns: number;

@@ -121,7 +121,7 @@ function OnePath({ path }: { path: Path }) {
             isSide
           />
         </div>
-        <DeviceCategoryTable rows={path.categories} whole="of path" />
+        <DeviceCategoryTable rows={path.categories} base="of path" isNarrow />
       </div>
       <section class="section">
         <Table

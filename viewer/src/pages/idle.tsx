@@ -96,7 +96,7 @@ function Ready({ result }: { result: IdleResult }) {
               whole={device.idle_ns}
               rest="Not explained"
             />
-            <DeviceCategoryTable rows={device.causes} whole="of idle" />
+            <DeviceCategoryTable rows={device.causes} base="of idle" isNarrow />
           </div>
         </section>
       ))}

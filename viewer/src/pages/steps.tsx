@@ -10,7 +10,7 @@ import { useResult } from "../app/use_result";
 import { duration, fixed, percent, plural } from "../base/format";
 import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
-import { Legend } from "../parts/bars";
+import { fillOf, Legend } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
 import {
   type Column,
@@ -24,7 +24,7 @@ import { Loading, NotRecorded } from "../parts/states";
 import { STACK, timeOf } from "../parts/step_bars";
 import { StepChart } from "../parts/step_chart";
 import { Table } from "../parts/table";
-import { DeviceTime } from "./device_time";
+import { DeviceTime, shownSeries } from "./device_time";
 
 /** A bar of the categories of a step, as wide as the step beside the longest. */
 function StackBar({ step, longest }: { step: Step; longest: number }) {
@@ -33,13 +33,12 @@ function StackBar({ step, longest }: { step: Step; longest: number }) {
       {[...STACK].map((category) => {
         const time = timeOf(step, category);
         if (time <= 0) return null;
+        const fill = fillOf(wordOf(STEP_CATEGORIES, category).look);
         return (
           <u
             key={category}
-            style={{
-              width: `${((time / longest) * 100).toFixed(2)}%`,
-              background: `var(--${wordOf(STEP_CATEGORIES, category).look})`,
-            }}
+            class={fill.class}
+            style={{ width: `${((time / longest) * 100).toFixed(2)}%`, ...fill.style }}
           />
         );
       })}
@@ -125,7 +124,9 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
         <Legend parts={occurring} />
       </div>
       <div class="columns">
-        <StepChart steps={steps} series={series} height={248} />
+        <div>
+          <StepChart steps={steps} series={series} height={248} />
+        </div>
         <StepCategoryTable series={series} />
       </div>
       <section class="section">
@@ -191,7 +192,7 @@ export function Steps() {
       {result.series.map((series) => (
         <SeriesPart key={`${series.host} ${series.pid}`} result={result} series={series} />
       ))}
-      {result.device_series.map((series) => (
+      {shownSeries(result.device_series).map((series) => (
         <DeviceTime
           key={`${series.host} ${series.pid} ${series.device} ${series.window}`}
           series={series}

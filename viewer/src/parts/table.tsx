@@ -126,10 +126,24 @@ export function Table<Row>(props: TableProps<Row>) {
       if (picked !== undefined) props.onPick?.(picked);
     }
   };
-  const values = (): Value[][] => [
-    shown.map((column) => column.header),
-    ...sorted.map((row) => shown.map((column) => column.value(row))),
-  ];
+  const values = (): Value[][] => {
+    // A bar is the number before it once more. Names are copied whole, too.
+    const copied = shown.filter((column) => column.isBar !== true);
+    const short = copied.find((column) => column.title !== undefined && column.isNumber !== true);
+    const whole = short?.title;
+    const isCut =
+      short !== undefined &&
+      whole !== undefined &&
+      sorted.some((row) => whole(row) !== (short.value(row) ?? ""));
+    const extra = (row: Row): Value[] => (isCut && whole !== undefined ? [whole(row)] : []);
+    return [
+      [...copied.map((column) => column.header), ...(isCut ? ["whole name"] : [])],
+      ...sorted.map((row) => [
+        ...copied.map((column) => (column.copied ?? column.value)(row)),
+        ...extra(row),
+      ]),
+    ];
+  };
   const amount =
     kept.length === rows.length
       ? plural(rows.length, noun[0], noun[1])
@@ -230,6 +244,12 @@ function Gap({ height, span }: { height: number; span: number }) {
   );
 }
 
+/** Returns the class of a header, with the widths at which its column is left out. */
+function leavesClass<Row>(column: Column<Row>, others: string): string | undefined {
+  const leaves = column.leaves === undefined ? "" : `hide${column.leaves}`;
+  return [others, leaves].filter(Boolean).join(" ") || undefined;
+}
+
 function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort: () => void }) {
   const { column, sorting } = props;
   const isSorted = sorting.id === column.id;
@@ -237,7 +257,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
     return (
       <th
         scope="col"
-        class="plain"
+        class={leavesClass(column, "plain")}
         style={column.width === undefined ? undefined : { width: column.width }}
       >
         <span class="visually-hidden">as a bar</span>
@@ -247,7 +267,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
   return (
     <th
       scope="col"
-      class={column.isNumber ? "number" : undefined}
+      class={leavesClass(column, column.isNumber ? "number" : "")}
       style={column.width === undefined ? undefined : { width: column.width }}
       title={column.tip}
       aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : undefined}
@@ -276,6 +296,8 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
     column.isBar && "bar",
     column.width !== undefined && !column.isBar && "tight",
     isNothing(shown) && "nothing",
+    column.isSearched === true && "name",
+    column.leaves !== undefined && `hide${column.leaves}`,
   ];
   return (
     <td
