@@ -252,7 +252,7 @@ function Ready({ result }: { result: DiffResult }) {
           columns={columns}
           noun={what === "kernels" ? ["kernel", "kernels"] : ["operation", "operations"]}
           sort="bar"
-          height="max(320px, calc(100vh - 200px))"
+          height="max(320px, calc(100vh - var(--tabs, 0px) - 200px))"
           extra={
             <Segments
               label="What changed"

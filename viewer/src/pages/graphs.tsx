@@ -232,7 +232,7 @@ export function Graphs() {
           columns={columns}
           noun={by === "graphs" ? ["graph", "graphs"] : ["node", "nodes"]}
           sort="total"
-          height="max(280px, calc(100vh - 380px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 380px))"
           extra={choice}
         />
       </div>

@@ -129,7 +129,7 @@ function Ready({ result }: { result: IdleResult }) {
           columns={columns}
           noun={["gap", "gaps"]}
           sort="duration"
-          height="max(280px, calc(100vh - 420px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 420px))"
           picked={picked}
           onPick={setPicked}
           extra={

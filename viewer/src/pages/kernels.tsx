@@ -250,7 +250,11 @@ export function Kernels() {
         columns={columns}
         noun={["kernel", "kernels"]}
         sort="total"
-        height={picked === null ? "calc(100vh - 170px)" : "calc(100vh - 400px)"}
+        height={
+          picked === null
+            ? "calc(100vh - var(--tabs, 0px) - 170px)"
+            : "calc(100vh - var(--tabs, 0px) - 400px)"
+        }
         initialFilter={params.get("q") ?? ""}
         picked={picked}
         onPick={setPicked}

@@ -135,7 +135,7 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
           columns={columns}
           noun={["step", "steps"]}
           sort="duration"
-          height="max(240px, calc(100vh - 500px))"
+          height="max(240px, calc(100vh - var(--tabs, 0px) - 500px))"
           picked={picked}
           onPick={setPicked}
           extra={

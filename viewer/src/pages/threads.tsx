@@ -133,7 +133,7 @@ export function Threads() {
         columns={columns}
         noun={["thread", "threads"]}
         sort="cpu"
-        height="calc(100vh - 170px)"
+        height="calc(100vh - var(--tabs, 0px) - 170px)"
       />
     </div>
   );

@@ -226,6 +226,7 @@ export function barColumn<Row>(
     value: (row) => value(row) ?? null,
     cell,
     isBar: true,
+    leaves: 3,
     width: "14%",
     ...rest,
   };

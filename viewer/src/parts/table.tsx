@@ -174,7 +174,7 @@ export function Table<Row>(props: TableProps<Row>) {
         style={props.height === undefined ? undefined : { maxHeight: props.height }}
       >
         <table
-          class={props.isSide ? "side" : undefined}
+          class={props.isSide ? "side" : isVirtual ? "virtual" : undefined}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows take arrow keys.
           role="grid"
           aria-rowcount={sorted.length + 1}
