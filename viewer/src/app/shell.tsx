@@ -14,7 +14,7 @@ import { entriesOf, type Page } from "./pages";
 import { PageList, Rail, type RailProps, Tabs, useBadges, withData } from "./rail";
 import { allTime, isWhole, partOf, resultsOf, scope, scopeOfResults, WHOLE } from "./scope";
 import { ScopeBar } from "./scope_bar";
-import { deviceWord, gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
+import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { PagePart, useResult } from "./use_result";
 
 const KEYS: readonly (readonly [string, string])[] = [
