@@ -25,7 +25,8 @@ std::optional<Finding> MakeOfKernels(const AdviceFacts& facts, const KernelGroup
                            facts.limits(least_kernel_share))
     return std::nullopt;
   std::optional<Finding> finding =
-      MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id, name);
+      MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id, name,
+                   "a part of these kernels takes no time");
   if (!finding) return std::nullopt;
   if (finding->confidence().level() > results::LEVEL_MEDIUM) {
     finding->mutable_confidence()->set_level(results::LEVEL_MEDIUM);
@@ -81,7 +82,7 @@ std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   const int64_t gain = late / static_cast<int64_t>(device.series.count());
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-002", "The GPU has long gaps without work");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the host's time in these gaps"), &finding);
   finding.add_evidence(FormatNumber(count) + " gaps of " + FormatDuration(least) + " or longer, " +
                        FormatDuration(total) + " in all. For " + FormatDuration(late) +
                        " of this time the host had not launched the next work.");
@@ -193,7 +194,8 @@ std::optional<Finding> LittleOf16Bits(const AdviceFacts& facts) {
   if (all <= unknown || Ratio(low, all) >= most || Ratio(fp64, all) >= most) return std::nullopt;
   const KernelGroup& group = device.in_steps.wide_types;
   std::optional<Finding> finding = MakeOfPieces(facts, group.pieces, "GP-007.min_share", "GP-007",
-                                                "Nearly no kernel computes with 16 bits or fewer");
+                                                "Nearly no kernel computes with 16 bits or fewer",
+                                                "a part of these kernels takes no time");
   if (!finding) return std::nullopt;
   finding->mutable_confidence()->set_level(
       std::min(finding->confidence().level(), results::LEVEL_MEDIUM));

@@ -81,7 +81,7 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
                                 late + launch);
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "the host takes no time"), &finding);
   finding.add_evidence("In " + OfStep(device, late) +
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +
@@ -125,7 +125,7 @@ std::optional<Finding> TinyKernels(const AdviceFacts& facts) {
   finding.mutable_confidence()->set_level(
       std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
   finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "a part of the short kernels"), &finding);
   finding.add_evidence(CountPerStep(device, tiny.count) + " of " +
                        CountPerStep(device, device.kernel_count) + " kernels are shorter than " +
                        FormatDuration(facts.limits.Whole("LA-002.max_kernel")) + ". They take " +
@@ -145,7 +145,8 @@ std::optional<Finding> RepeatedKernels(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   std::optional<Finding> finding =
       MakeOfPieces(facts, device.repeats, "LA-003.min_share", "LA-003",
-                   "The same kernels are launched one by one, again and again");
+                   "The same kernels are launched one by one, again and again",
+                   "these launches take no time");
   if (!finding) return std::nullopt;
   const std::string unit = device.repeated_unit == 1
                                ? ""
@@ -178,7 +179,7 @@ std::optional<Finding> GraphCandidate(const AdviceFacts& facts) {
   if (Share(device, gain) < facts.limits("LA-006.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "LA-006", "Each step launches the same kernels, one by one");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "launches take no time"), &finding);
   AddSameSteps(facts, &finding);
   finding.add_evidence("In " + OfStep(device, device.PerStep(results::TIME_CATEGORY_LAUNCH)) +
                        " the GPU had nothing to do, because the next work was on its way.");

@@ -47,7 +47,7 @@ inline constexpr RuleInfo kRuleRows[] = {
     {"CO-001",
      "collectives that nothing hides",
      {rule_rows::kWork},
-     {{"min_share", 0.1, rule_rows::kRatio, "part of a step in which only collectives ran"}}},
+     {{"min_share", 0.05, rule_rows::kRatio, "part of a step in which only collectives ran"}}},
     {"CO-002",
      "a rank that is late at collectives",
      {rule_rows::kSteps, rule_rows::kWork},

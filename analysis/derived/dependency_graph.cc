@@ -24,6 +24,15 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
+// The clocks of host and device agree to about so much: a long call that ends so shortly before its
+// own work waited for it.
+constexpr int64_t kClockErrorNs = 20'000;
+constexpr int64_t kLongCallNs = 50'000;
+// Work that lay in the queue for longer than this, with nothing known to wait for, waited for work
+// of another stream: files of other tools do not tell which.
+constexpr int64_t kLongInQueueNs = 20'000;
+// So many pieces of work that ended before it are looked at.
+constexpr int kMostLookedAt = 64;
 // Events can begin at the same time. Then the end of a wait comes before the thread's next call,
 // and a call comes before the work that it launches.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
@@ -153,6 +162,7 @@ class GraphMaker {
     // passed since the work before it belongs to the work.
     end.span = {IsLaunch(track, row) ? std::max(*awaited, span.end - kShortWaitNs) : *awaited,
                 span.end};
+    end.span.start = std::min(end.span.start, span.end);
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
     AddNode(node);
@@ -221,7 +231,7 @@ class GraphMaker {
     std::optional<int64_t> end;
     const uint32_t id = process_.tracks[track].api.correlation[row];
     if (const OwnWork* const own = own_work_.Of(track, row)) {
-      if (own->last_end > span.start && own->last_end <= span.end) {
+      if (own->last_end > span.start && own->last_end <= span.end + ClockSlack(span)) {
         end = own->last_end;
       } else if (IsHeldUp(span)) {
         const auto at = std::upper_bound(all_ends_.begin(), all_ends_.end(), span.end);
@@ -240,13 +250,20 @@ class GraphMaker {
         }
       }
     }
-    return end && *end > span.start && *end <= span.end ? end : std::nullopt;
+    return end && *end > span.start && *end <= span.end + ClockSlack(span) ? end : std::nullopt;
+  }
+
+  static int64_t ClockSlack(Interval call) {
+    return call.length() < kLongCallNs ? 0 : std::min(kClockErrorNs, call.length() / 5);
   }
 
   // Returns whether a call launched work that it did not wait for itself.
   bool IsLaunch(uint32_t track, uint32_t row) const {
     const OwnWork* const own = own_work_.Of(track, row);
-    return own != nullptr && own->last_end > process_.tracks[track].api.end_ns[row];
+    if (own == nullptr) return false;
+    const ApiTable& api = process_.tracks[track].api;
+    const Interval span = {api.end_ns[row] - api.duration_ns[row], api.end_ns[row]};
+    return own->last_end > span.end + ClockSlack(span);
   }
 
   // Returns whether a launch had to wait until the queues of the device had room: it took long, and
@@ -512,9 +529,20 @@ class GraphMaker {
     int64_t ready = std::numeric_limits<int64_t>::min();
     const bool has_launch = launch != kNoNode && launch < n;
     if (has_launch) ready = out_->nodes_[launch].span.start;
-    const bool has_before = before != kNoNode && out_->nodes_[before].span.end <= node.span.start;
-    if (has_before) ready = std::max(ready, out_->nodes_[before].span.end);
+    const bool has_before = before != kNoNode;
+    // Work may begin a little before the end of the work before it on its stream, and branches of a
+    // graph run beside each other on one. It then follows the begin of that work.
+    const bool is_beside = has_before && out_->nodes_[before].span.end > node.span.start;
+    if (has_before)
+      ready = std::max(ready, std::min(out_->nodes_[before].span.end, node.span.start));
     for (const uint32_t holder : holders) ready = std::max(ready, out_->nodes_[holder].span.end);
+    const bool is_long = has_launch && node.span.start - ready >
+                                           std::max(kLongInQueueNs, 3 * usual_launch_ns_);
+    const uint32_t handed_over = is_long ? EndedBefore(n, launches_[n].start_ns) : kNoNode;
+    if (handed_over != kNoNode) {
+      holders.push_back(handed_over);
+      ready = std::max(ready, out_->nodes_[handed_over].span.end);
+    }
     const auto lag = [&](int64_t from, int64_t usual) {
       return from == ready ? node.span.start - from : std::min(usual, node.span.start - from);
     };
@@ -522,7 +550,10 @@ class GraphMaker {
       const int64_t start = out_->nodes_[launch].span.start;
       AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, usual_launch_ns_)}});
     }
-    if (has_before) {
+    if (is_beside) {
+      const DependencyNode& other = out_->nodes_[before];
+      AddEdge(before, true, {{other.category, node.span.start - other.span.start}});
+    } else if (has_before) {
       const int64_t end = out_->nodes_[before].span.end;
       AddEdge(before, false, {{results::TIME_CATEGORY_LAUNCH, lag(end, 0)}});
     }
@@ -532,6 +563,30 @@ class GraphMaker {
     }
     // A program whose streams overlap may have work that began before the work before it ended.
     if (!has_launch && !has_before && holders.empty()) AddEdge(kNoNode, false, {});
+  }
+
+  // Returns the work of other streams of the device that ended last before work begins, and after
+  // that work was launched: what a stream can wait for was launched before it. kNoNode: none did.
+  uint32_t EndedBefore(uint32_t n, int64_t launched_ns) {
+    if (by_end_.empty()) {
+      for (uint32_t i = 0; i < out_->nodes_.size(); ++i)
+        if (out_->nodes_[i].kind == DependencyNode::Kind::kWork)
+          by_end_.emplace_back(out_->nodes_[i].span.end, i);
+      SortLists(&by_end_);
+    }
+    const DependencyNode& node = out_->nodes_[n];
+    auto at = std::upper_bound(by_end_.begin(), by_end_.end(),
+                               std::pair<int64_t, uint32_t>(node.span.start, kNoNode));
+    for (int looked_at = 0; at != by_end_.begin() && looked_at < kMostLookedAt; ++looked_at) {
+      --at;
+      if (at->first <= launched_ns) return kNoNode;
+      const uint32_t other = at->second;
+      const bool is_other = out_->nodes_[other].track != node.track &&
+                            process_.tracks[out_->nodes_[other].track].device ==
+                                process_.tracks[node.track].device;
+      if (is_other && other < n && launches_[other].start_ns < launched_ns) return other;
+    }
+    return kNoNode;
   }
 
   void AddWaitedEdges(uint32_t n) {
@@ -549,7 +604,9 @@ class GraphMaker {
     if (ended == ends_.end()) return;
     for (const uint32_t work : ended->second) {
       if (work < n)
-        AddEdge(work, false, {{out_->nodes_[work].category, node.span.start - node.awaited_ns}});
+        AddEdge(work, false,
+                {{out_->nodes_[work].category,
+                  std::max<int64_t>(node.span.start - node.awaited_ns, 0)}});
     }
   }
 
@@ -569,6 +626,7 @@ class GraphMaker {
   std::unordered_map<uint32_t, EventRecord> wait_record_;
   std::unordered_map<uint32_t, TimeCategory> category_of_function_;
   std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
+  std::vector<std::pair<int64_t, uint32_t>> by_end_;  // work by its end; made on first use
   std::vector<uint32_t> before_on_track_;
   std::vector<std::vector<uint32_t>> call_node_;             // by track and row
   std::unordered_map<int64_t, std::vector<uint32_t>> ends_;  // work by its end, if it was awaited

@@ -11,6 +11,10 @@
 // the host in between. If several pieces of work begin together, the one that was launched first
 // counts: it alone would have ended the gap.
 //
+// A device that does nothing for long although its next work lies in the queue waits for something
+// that is not recorded: for kernels that are missing in the file, or for another program. Such time
+// is unexplained. A process with several devices may wait for another one: that is a dependency.
+//
 // Made for one process and device; one thread. The process, its calls and operations must outlive
 // it.
 
@@ -53,8 +57,12 @@ struct DeviceGap {
   bool is_same_stream = false;  // the work before it ran on the stream of the next, directly
   // Returns the end of the part in which the host was late.
   int64_t HostUntil() const;
-  // Returns the category of the part behind it.
+  // Returns the category of the part behind it, as far as it was seen.
   results::TimeCategory Rest() const;
+  // Returns from where on nothing in the recording explains the gap; its end: all is explained.
+  int64_t UnseenFrom() const;
+
+  bool may_wait_elsewhere = false;  // for another device, or for a function on the host
 };
 
 class DeviceTimeline {

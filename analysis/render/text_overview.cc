@@ -367,10 +367,30 @@ std::string DevicesText(const results::OverviewGpu& gpu) {
 
 namespace {
 
+// Says what bounds a step, and how long it takes. This is the first line.
+std::string StepText(const results::Overview& result, const TextOptions& options) {
+  std::string out;
+  if (result.has_verdict()) out += VerdictText(result.verdict(), options);
+  if (result.has_step()) {
+    const results::StepPeriod& step = result.step();
+    std::string words = FormatNumber(step.count()) + (step.count() == 1 ? " step of " : " steps of ") +
+                        FormatDuration(step.mean_ns()) + " in the mean";
+    if (step.count() > 1)
+      words += ", median " + FormatDuration(step.median_ns()) + ", p10 " +
+               FormatDuration(step.p10_ns()) + ", p90 " + FormatDuration(step.p90_ns());
+    words += step.is_of_device()
+                 ? ". The GPU runs behind the marks of the host, so these are its steps."
+                 : ".";
+    out += WrapText(words, "", "", options.width);
+  }
+  return out.empty() ? out : out + "\n";
+}
+
+// Tells the parts of the verdict's step.
 std::string Verdict(const results::Overview& result, const TextOptions& options) {
   if (!result.has_verdict()) return "";
   const results::Verdict& verdict = result.verdict();
-  std::string out = VerdictText(verdict, options);
+  std::string out = "What the device of the verdict did\n";
   for (const results::DeviceSeries& series : result.device_series()) {
     if (series.pid() == verdict.pid() && series.host() == verdict.host() &&
         series.device() == verdict.device() && series.window() == verdict.window())
@@ -387,6 +407,8 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     return out + "Nothing was recorded: no process left a trace here.\n" +
            MetaText(result.meta(), options);
   }
+  const results::Verdict* verdict = result.has_verdict() ? &result.verdict() : nullptr;
+  out += StepText(result, options) + FindingsText(result.findings(), verdict, options) + "\n";
   out += PhasesText(result, options);
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
@@ -404,9 +426,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
                  OpRows(result.worker_ops(), result.worker_ops_size(), options), options, 0);
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
-  return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
-         FindingsText(result.findings(), result.has_verdict() ? &result.verdict() : nullptr,
-                      options);
+  return out + Memory(result, options) + Processes(result, options) + Recording(result, options);
 }
 
 }  // namespace gpuprof::analysis
