@@ -16,6 +16,7 @@
 
 #include "launcher/capture_list.h"
 #include "launcher/command.h"
+#include "launcher/entrance.h"
 #include "launcher/import_cache.h"
 #include "launcher/objects.h"
 #include "launcher/page_files.h"
@@ -48,6 +49,11 @@ class Serve : public Verb {
                         "of them");
     options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one", UINT16_MAX);
     options->Flag("--open", &opens_, "Open the page in a browser");
+    options->Value("--allow-host", &hosts_, "NAMES",
+                   "Also answer to these names in an address, comma separated: of a proxy "
+                   "(hub.example.org), or of a tunnel with another port (localhost:9000)");
+    options->Value("--url-prefix", &prefix_, "PATH",
+                   "The path under which a proxy shows the page: /user/me/proxy/8001");
   }
 
   int Execute(const Options&) override {
@@ -58,6 +64,11 @@ class Serve : public Verb {
     if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
       BecomeServer();
       Say(lacks);
+      return kExitUsage;
+    }
+    for (const std::string& fault : {entrance_.AllowHosts(hosts_), entrance_.SetPrefix(prefix_)}) {
+      if (fault.empty()) continue;
+      Say(fault);
       return kExitUsage;
     }
     if (IsList()) return RunList();
@@ -71,6 +82,8 @@ class Serve : public Verb {
     const std::string command = OwnFolder() + "/gpuprof-serve";
     std::vector<std::string> words = {"gpuprof", "serve", "--port", std::to_string(port_)};
     if (opens_) words.emplace_back("--open");
+    if (!hosts_.empty()) words.insert(words.end(), {"--allow-host", hosts_});
+    if (!prefix_.empty()) words.insert(words.end(), {"--url-prefix", prefix_});
     words.insert(words.end(), {"--", bundle_});
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
@@ -150,11 +163,13 @@ class Serve : public Verb {
   }
 
   int Run(Served* served) {
-    ReportServer server(served);
+    ReportServer server(served, entrance_);
     if (const std::string fault = server.Start(static_cast<uint16_t>(port_)); !fault.empty()) {
       Say(fault);
       return kExitUsage;
     }
+    if (const std::string path = server.ProxiedPath(); !path.empty())
+      Say("behind the proxy or tunnel, the page's path is " + path);
     Say(server.Address() + " shows " + analysis::ShellWord(bundle_) + " until Ctrl-C");
     if (opens_) OpenBrowser(server.Address(), before_);
     const sigset_t signals = EndSignals();
@@ -200,6 +215,8 @@ class Serve : public Verb {
   std::string bundle_;
   uint32_t port_ = 0;
   bool opens_ = false;
+  std::string hosts_, prefix_;  // as they were given
+  Entrance entrance_;
   ImportCache cache_;
   std::shared_ptr<const ImportedTrace> import_;
   PlacedInput input_;
