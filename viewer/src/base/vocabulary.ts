@@ -206,7 +206,7 @@ export function kernelClass(shortName: string, fullName = shortName): string {
 export const CALL_KINDS: Readonly<Record<string, Word>> = {
   launch: { name: "Launches", look: "d_forward" },
   copy: { name: "Copies", look: "d_copy" },
-  wait: { name: "Waits", look: "d_lock" },
+  wait: { name: "Waits", look: "wait" },
   memory: { name: "Memory", look: "d_other" },
   code: { name: "Loading code", look: "n3" },
   other: { name: "Other calls", look: "n2" },

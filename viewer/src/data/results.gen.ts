@@ -573,8 +573,24 @@ export interface CallStacks {
   caller: number[];
 }
 
+export interface VerdictFamily {
+  bound: "none";
+  total_ns: number;
+  total_ratio: number;
+  saved_ns: number | null;
+}
+
+export interface MissingWork {
+  empty_graph_count: number;
+  graph_count: number;
+  unexplained_ns: number;
+  unexplained_ratio: number;
+  is_sampled: boolean;
+  is_selection: boolean;
+}
+
 export interface Verdict {
-  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use";
+  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use" | "unknown";
   bound_ratio: number;
   pid: number;
   host: string;
@@ -588,6 +604,8 @@ export interface Verdict {
   sm_active_ratio: number | null;
   tensor_active_ratio: number | null;
   dram_active_ratio: number | null;
+  families: VerdictFamily[];
+  missing: MissingWork | null;
 }
 
 export interface DeviceSeries {

@@ -65,7 +65,7 @@ function rowColumns(rows: readonly RowDiff[], noun: string): Column<RowDiff>[] {
       },
       {
         isSearched: false,
-        tip: "With a probability of 95 % the change is not by chance",
+        tip: "Resampled from the steps, 95 % of the changes have this sign",
         title: (row) =>
           row.change_low_ns === null
             ? "too few steps, or too little time"

@@ -110,7 +110,7 @@ function Foot({ overview }: { overview: OverviewResult }) {
   const { meta, cost } = overview;
   const rows = meta.inputs.reduce((sum, input) => sum + input.count, 0);
   const words = [
-    `of ${count(rows)} events in ${plural(overview.processes.length, "process", "processes")}`,
+    `${count(rows)} events in ${plural(overview.processes.length, "process", "processes")}`,
   ];
   if (cost?.slowdown_ratio != null) {
     words.push(`cost ${percent(cost.slowdown_ratio)} of the program’s time`);
@@ -128,11 +128,11 @@ function Foot({ overview }: { overview: OverviewResult }) {
   const lead = isLost
     ? `${count(meta.lost_count)} events lost`
     : isUnknown
-      ? "Losses unknown"
+      ? "Losses are not known"
       : "Nothing lost";
   return (
     <div class="foot">
-      <span class={isLost ? "bad" : isUnknown ? "" : "good"}>{lead}</span> {words.join(" · ")} ·{" "}
+      <span class={isLost ? "bad" : isUnknown ? "" : "good"}>{lead}</span> · {words.join(" · ")} ·{" "}
       <a href="#health">capture health</a>
     </div>
   );

@@ -24,6 +24,20 @@ const BOUNDS: Readonly<Record<string, (cost: string, of: string) => string>> = {
   first_use: (cost, of) => `First uses of code and memory take ${cost} ${of}.`,
 };
 
+/** Returns what is missing in the recording, as a clause. */
+function missingWords(verdict: Verdict): string {
+  const { missing } = verdict;
+  if (missing === null) return "work of the GPU is missing in the recording.";
+  if (missing.empty_graph_count > 0) {
+    const graphs = `${count(missing.empty_graph_count)} of ${count(missing.graph_count)}`;
+    return `the kernels of ${graphs} launches of CUDA graphs were not recorded.`;
+  }
+  if (missing.is_sampled) return "only a part of the GPU’s work was recorded.";
+  if (missing.is_selection) return "nearly all calls are missing in the recording.";
+  const idle = partOfDuration(missing.unexplained_ns, verdict.step_ns);
+  return `for ${idle} the GPU had work in its queue and shows none.`;
+}
+
 /** The key figure of a bound: the same cost again. */
 const BOUND_LABELS: Readonly<Record<string, string>> = {
   compute: "GPU computes",
@@ -62,12 +76,17 @@ export function sentenceOf(overview: Overview): Sentence {
   const { verdict, input, findings, gpu } = overview;
   const bound = verdict === null ? undefined : BOUNDS[verdict.bound];
   const next = nextOf(findings);
+  if (verdict?.bound === "unknown") {
+    const headline = `It cannot be told what bounds this: ${missingWords(verdict)}`;
+    return { headline: named(headline, overview), because: named(next, overview) };
+  }
   if (verdict !== null && bound !== undefined) {
     const isOfSteps = verdict.window !== "all" && verdict.window !== "none";
     const of = isOfSteps ? "of each step" : "of the GPU’s time";
     const cost = partOfDuration(costOf(verdict), verdict.step_ns);
     const busy = `The GPU is busy ${percent(verdict.busy_ratio)} of this time.`;
-    const because = next === "" ? busy : next;
+    const isIncomplete = (verdict.missing?.empty_graph_count ?? 0) > 0;
+    const because = isIncomplete ? `But ${missingWords(verdict)}` : next === "" ? busy : next;
     return { headline: named(bound(cost, of), overview), because: named(because, overview) };
   }
   if (input !== null && input.share_ratio >= 0.2) {

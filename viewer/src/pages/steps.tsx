@@ -7,7 +7,7 @@ import { useMemo, useState } from "preact/hooks";
 import { narrowTo } from "../app/scope";
 import { type Range, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
-import { duration, fixed, percent, plural } from "../base/format";
+import { count, duration, fixed, percent, plural } from "../base/format";
 import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
 import { fillOf, Legend } from "../parts/bars";
@@ -28,6 +28,7 @@ import { DeviceTime, shownSeries } from "./device_time";
 
 /** A bar of the categories of a step, as wide as the step beside the longest. */
 function StackBar({ step, longest }: { step: Step; longest: number }) {
+  const scale = Math.max(longest, step.duration_ns);
   return (
     <div>
       {[...STACK].map((category) => {
@@ -38,7 +39,7 @@ function StackBar({ step, longest }: { step: Step; longest: number }) {
           <u
             key={category}
             class={fill.class}
-            style={{ width: `${((time / longest) * 100).toFixed(2)}%`, ...fill.style }}
+            style={{ width: `${((time / scale) * 100).toFixed(2)}%`, ...fill.style }}
           />
         );
       })}
@@ -47,8 +48,9 @@ function StackBar({ step, longest }: { step: Step; longest: number }) {
 }
 
 function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
+  // Warm-up steps do not set the scale: their bars end at the edge.
   let longest = 1;
-  for (const step of steps) longest = Math.max(longest, step.duration_ns);
+  for (const step of steps) if (!step.warmup) longest = Math.max(longest, step.duration_ns);
   return [
     idColumn("number", "step", (step) => step.number),
     fixedColumn("start", "start, s", (step) => step.start_ns / 1e9, 2),
@@ -117,7 +119,8 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
         <h2>
           Steps
           <small>
-            {plural(series.count, "step", "steps")} of {series.name}, found by{" "}
+            {plural(series.count, "step", "steps")} of {series.name}
+            {series.warmup_count > 0 && ` and ${count(series.warmup_count)} of warm-up`}, found by{" "}
             <code>{series.marker}</code>; confidence {series.confidence?.level ?? "none"}
           </small>
         </h2>
