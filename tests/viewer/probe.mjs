@@ -9,6 +9,7 @@
 // choose:LIST=VALUE follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
+// size:WIDTH (of the window) fits:PAGE (how far it is wider than its place, and the least width of a column of names)
 // address:TEXT (waits until the address has it)
 
 import { existsSync } from "node:fs";
@@ -36,7 +37,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: [], csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, workers: 0, addresses: [] };
+const seen = { requests: [], errors: [], dialogs: [], pages: [], csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, fits: {}, workers: 0, addresses: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -271,6 +272,21 @@ async function look(name, stored, link) {
   seen.look[name] = differs;
 }
 
+// Measures whether a page fits its window. A table may scroll in itself.
+async function fits(name) {
+  await go(name);
+  seen.fits[`${name} ${page.viewportSize().width}`] = await page.evaluate(() => {
+    const main = document.querySelector("main");
+    const names = [...main.querySelectorAll("tbody tr:first-child td.name")];
+    return {
+      over: Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth),
+      names: names.map((each) => Math.round(each.getBoundingClientRect().width)),
+      findings: Math.round(main.querySelector(".findings li:nth-child(3)")?.getBoundingClientRect().bottom ?? 0),
+      figures: new Set([...main.querySelectorAll(".figures > div")].map((each) => each.offsetTop)).size,
+    };
+  });
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -293,6 +309,8 @@ for (const step of steps) {
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();
   else if (kind === "said") await said();
+  else if (kind === "size") await page.setViewportSize({ width: Number(name), height: 844 });
+  else if (kind === "fits") await fits(name);
   else if (kind === "address") {
     await page.waitForFunction((text) => location.hash.includes(text), name);
     seen.addresses.push(await page.evaluate(() => location.hash));

@@ -345,6 +345,35 @@ def test_every_page_by_keyboard_and_without_serious_faults_of_access(tmp_path):
     assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
 
 
+@needs_page
+def test_pages_fit_phones_and_laptops(tmp_path):
+    """No page scrolls sideways, names keep their room, and findings stand on the first screen."""
+    page = write_report(H200 / "language_model", tmp_path)
+    steps = [step for width in (390, 1000, 1440) for step in (f"size:{width}", *(f"fits:{name}" for name in PAGES))]
+    seen = probe(page, tmp_path, *steps)
+    assert_quiet(seen)
+    assert len(seen["fits"]) == 3 * len(PAGES)
+    for name, fit in seen["fits"].items():
+        assert fit["over"] <= 0, name
+        assert all(width >= 110 for width in fit["names"]), (name, fit)
+    rows = [seen["fits"][f"overview {width}"]["figures"] for width in (390, 1000, 1440)]
+    assert rows[0] > rows[1] > rows[2] == 1
+    assert all(seen["fits"][f"overview {width}"]["findings"] < 844 for width in (390, 1000, 1440))
+
+
+@needs_page
+def test_hits_of_a_search_are_listed_and_walked_through(tmp_path):
+    bundle = H200 / "language_model"
+    kernel = max(stats("kernels", bundle, cwd=tmp_path)["kernels"], key=lambda each: each["count"])
+    name = f"timeline?q={kernel['short_name']}"
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "size:1440", f"text:{name}", "press:next ›", "wait:1 of ", "read:first",
+                 "press:next ›", "wait:2 of ", "press:‹ previous", "wait:1 of ", "inspect:hits")
+    assert_quiet(seen)
+    assert f"{kernel['count']:,} found" in seen["text"][name] and "in order of time" in seen["text"][name]
+    assert "Where it comes from" in seen["text"]["first"] and "cudaLaunchKernel" in seen["text"]["first"]
+    assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
+
+
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "<!--<script>alert(2)</script>", "\u202egnirts\u202c", '"><svg onload=alert(3)>', "x" * (1 << 20)]
 
 
