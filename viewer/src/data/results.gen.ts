@@ -32,17 +32,6 @@ export interface Passes {
   diff: { result: Diff; by: never };
 }
 
-export interface StepPeriod {
-  count: number;
-  mean_ns: number;
-  median_ns: number;
-  p10_ns: number;
-  p90_ns: number;
-  is_of_device: boolean;
-  pid: number;
-  device: number | null;
-}
-
 export interface Overview {
   meta: Meta;
   steps: StepSeries | null;
@@ -516,16 +505,6 @@ export interface OverviewEnvironment {
   devices: OverviewDevice[];
 }
 
-export interface Gain {
-  method: "not_computed" | "replayed" | "bound";
-  low_ns: number;
-  high_ns: number;
-  low_ratio: number;
-  high_ratio: number;
-  base_ns: number;
-  change: string;
-}
-
 export interface Finding {
   id: string;
   name: string;
@@ -571,22 +550,6 @@ export interface CallStacks {
   frames: Frame[];
   frame: number[];
   caller: number[];
-}
-
-export interface VerdictFamily {
-  bound: "none";
-  total_ns: number;
-  total_ratio: number;
-  saved_ns: number | null;
-}
-
-export interface MissingWork {
-  empty_graph_count: number;
-  graph_count: number;
-  unexplained_ns: number;
-  unexplained_ratio: number;
-  is_sampled: boolean;
-  is_selection: boolean;
 }
 
 export interface Verdict {
@@ -660,6 +623,17 @@ export interface OverviewMain {
   host: string;
   name: string;
   process_count: number;
+}
+
+export interface StepPeriod {
+  count: number;
+  mean_ns: number;
+  median_ns: number;
+  p10_ns: number;
+  p90_ns: number;
+  is_of_device: boolean;
+  pid: number;
+  device: number | null;
 }
 
 export interface UncheckedRule {
@@ -1681,6 +1655,16 @@ export interface OverviewDevice {
   compute_capability: string;
 }
 
+export interface Gain {
+  method: "not_computed" | "replayed" | "bound";
+  low_ns: number;
+  high_ns: number;
+  low_ratio: number;
+  high_ratio: number;
+  base_ns: number;
+  change: string;
+}
+
 export interface Place {
   kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
   pid: number;
@@ -1697,6 +1681,22 @@ export interface WhatIf {
   duration_ns: number;
   saved_ns: number;
   saved_ratio: number;
+}
+
+export interface VerdictFamily {
+  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use" | "unknown";
+  total_ns: number;
+  total_ratio: number;
+  saved_ns: number | null;
+}
+
+export interface MissingWork {
+  empty_graph_count: number;
+  graph_count: number;
+  unexplained_ns: number;
+  unexplained_ratio: number;
+  is_sampled: boolean;
+  is_selection: boolean;
 }
 
 export interface CategoryTime {

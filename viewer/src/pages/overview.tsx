@@ -15,8 +15,9 @@ import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
 import { DeviceTime, shownSeries } from "./device_time";
+import { familiesOf } from "./families";
 import { Findings } from "./findings";
-import { Families, familiesOf, TopKernels, TopOps } from "./overview_tables";
+import { Families, TopKernels, TopOps } from "./overview_tables";
 import { figuresOf, sentenceOf } from "./overview_words";
 
 /** The parts of the wall time: phases, with the steps split into their categories. */
@@ -222,7 +223,7 @@ function StepTimes({ overview }: { overview: OverviewResult }) {
 function Costs({ overview }: { overview: OverviewResult }) {
   const loaded = useResult("kernels");
   const kernels = loaded.state === "ready" ? loaded.value.kernels : null;
-  const families = useMemo(() => (kernels === null ? [] : familiesOf(kernels)), [kernels]);
+  const families = useMemo(() => familiesOf(overview.gpu), [overview]);
   const environment = <Environment overview={overview} />;
   return (
     <>

@@ -8,21 +8,14 @@ import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration } from "../base/format";
 import { kernelName, opName } from "../base/names";
-import { FAMILIES, KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
+import { FAMILIES, wordOf } from "../base/vocabulary";
 import type { Kernel, Op, Overview } from "../data/results";
 import { Swatch } from "../parts/bars";
 import { countColumn, percentColumn, textColumn, timeColumn, unitOfTimes } from "../parts/columns";
 import { Table } from "../parts/table";
-import { familyOf } from "./families";
+import { type Family, wordOfKernel } from "./families";
 
 const MOST_ROWS = 8;
-
-/** Returns the look of a kernel: of its family, or of its class where no family is told. */
-export function lookOfKernel(kernel: Kernel): Look {
-  const family = familyOf(kernel);
-  if (family !== "") return wordOf(FAMILIES, family).look;
-  return wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name || kernel.name, kernel.name)).look;
-}
 
 /** Returns whether the GPU computes for half of the time: then its time is what bounds. */
 export function isBoundByGpu(overview: Overview): boolean {
@@ -49,7 +42,7 @@ export function TopKernels(props: { overview: Overview; kernels: readonly Kernel
         title: (kernel) => kernel.name,
         cell: (kernel) => (
           <>
-            <Swatch look={lookOfKernel(kernel)} />
+            <Swatch look={wordOfKernel(kernel).look} />
             <a href={hashOf("kernels", { q: shown(kernel).slice(0, 200) })}>
               {shown(kernel).slice(0, 300)}
             </a>
@@ -156,28 +149,6 @@ function isStep(name: string, marker: string): boolean {
 
 function timeOfOp(op: Op, isOfGpu: boolean): number | null {
   return isOfGpu ? op.device_self_ns : (op.step_self_ns ?? op.self_ns);
-}
-
-interface Family {
-  readonly name: string;
-  readonly total_ns: number;
-  readonly count: number;
-}
-
-/** Returns the time of each family of kernels; none: the families were not told. */
-export function familiesOf(kernels: readonly Kernel[]): Family[] {
-  const sums = new Map<string, Family>();
-  for (const kernel of kernels) {
-    const name = familyOf(kernel);
-    if (name === "") continue;
-    const sum = sums.get(name) ?? { name, total_ns: 0, count: 0 };
-    sums.set(name, {
-      name,
-      total_ns: sum.total_ns + kernel.total_ns,
-      count: sum.count + kernel.count,
-    });
-  }
-  return [...sums.values()].sort((a, b) => b.total_ns - a.total_ns);
 }
 
 /** Shows the families of kernels. They are summed over all kernels, so they add up. */
