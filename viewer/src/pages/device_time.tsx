@@ -15,7 +15,7 @@ const WINDOWS: Readonly<Record<string, string>> = {
   mark: "from mark to mark on the host",
   device: "from first to last work of each step on the device",
   all: "the whole time of the device",
-  period: "from mark to mark, host and device on one axis",
+  period: "from mark to mark",
   none: "",
 };
 
@@ -50,6 +50,14 @@ function wholeOf(series: DeviceSeries): number {
   return series.total_ns / Math.max(1, series.count);
 }
 
+/** A host whose step differs by more from the device's does not stand on its axis. */
+const MOST_APART = 0.03;
+
+/** Returns whether the mean step of the host is the one that the axis shows. */
+function isOnAxis(host: StepSeries | null, whole: number): boolean {
+  return host !== null && Math.abs(host.mean_ns - whole) <= whole * MOST_APART;
+}
+
 export function DeviceTime(props: {
   series: DeviceSeries;
   /** The steps of the thread that leads: a row of its own on the same axis. */
@@ -57,7 +65,7 @@ export function DeviceTime(props: {
 }) {
   const { series } = props;
   const whole = wholeOf(series);
-  const host = props.host ?? null;
+  const host = isOnAxis(props.host ?? null, whole) ? (props.host ?? null) : null;
   const isOfSteps = series.count > 0;
   const device = `${deviceWord.value} ${series.device}`;
   const parts = deviceParts(series);
@@ -71,7 +79,7 @@ export function DeviceTime(props: {
         <small>
           {duration(whole)}
           {steps}, {WINDOWS[series.window] ?? series.window}
-          {host === null && isOfSteps && `; ${device}`}
+          {host === null ? isOfSteps && `; ${device}` : ", host and device on one axis"}
         </small>
       </h2>
       <TimeRows rows={rows} whole={whole} />

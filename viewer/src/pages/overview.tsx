@@ -158,10 +158,13 @@ function Head({ overview }: { overview: OverviewResult }) {
         {because !== "" && <p>{because}</p>}
       </div>
       <div class="who">
-        <code class="command-line" title={command}>
-          {command.length > 60 ? `${command.slice(0, 60)}…` : command}
-        </code>
-        <br />
+        {command !== "" && (
+          <div>
+            <code title={command}>
+              {command.length > 60 ? `${command.slice(0, 60)}…` : command}
+            </code>
+          </div>
+        )}
         {steps}
         {duration(wall)}
         {status}

@@ -234,7 +234,7 @@ function memoryFigures({ memory }: Overview): Figure[] {
     figures.push({
       label: "Tensor peak",
       value: bytes(tensor.peak_bytes),
-      below: `of what was recorded, ${tensor.name}`,
+      below: `since the recording began, ${tensor.name}`,
     });
   }
   return figures;
