@@ -119,7 +119,7 @@ export const PHASES: Readonly<Record<string, Word>> = {
   between_steps: { name: "Between steps", look: "n2" },
   evaluation: { name: "Evaluation", look: "n2" },
   checkpoint: { name: "Checkpoints", look: "n3" },
-  waiting: { name: "Waiting", look: "hatch" },
+  waiting: { name: "Waiting", look: "wait" },
   run: { name: "The run", look: "bar" },
   after_steps: { name: "After the steps", look: "n1" },
 };

@@ -17,6 +17,7 @@ import { StepChart } from "../parts/step_chart";
 import { DeviceTime, shownSeries } from "./device_time";
 import { familiesOf } from "./families";
 import { Findings } from "./findings";
+import { locksOf, TopLocks, TopSites } from "./overview_host";
 import { Families, TopKernels, TopOps } from "./overview_tables";
 import { figuresOf, sentenceOf } from "./overview_words";
 
@@ -228,12 +229,16 @@ function Costs({ overview }: { overview: OverviewResult }) {
   const kernels = loaded.state === "ready" ? loaded.value.kernels : null;
   const families = useMemo(() => familiesOf(overview.gpu), [overview]);
   const environment = <Environment overview={overview} />;
+  const hasGpu = (overview.gpu?.kernel_count ?? 0) > 0;
+  const locks = useMemo(() => (hasGpu ? [] : locksOf(overview)), [overview, hasGpu]);
   return (
     <>
       <section class="section">
         <div class="columns thirds">
           <TopKernels overview={overview} kernels={kernels} />
           <TopOps overview={overview} />
+          {locks.length > 0 && <TopLocks locks={locks} />}
+          {!hasGpu && <TopSites overview={overview} />}
           {families.length > 0 ? <Families families={families} /> : environment}
         </div>
       </section>

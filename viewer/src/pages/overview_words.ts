@@ -8,6 +8,7 @@ import { gainWords, partOfDuration } from "../base/gain";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Finding, Overview, Verdict } from "../data/results";
 import type { Figure } from "../parts/figures";
+import { heapSentence } from "./overview_host";
 
 /** What a bound costs, as a sentence. `cost`: "218 of 383 ms"; `of`: "of each step". */
 const BOUNDS: Readonly<Record<string, (cost: string, of: string) => string>> = {
@@ -103,9 +104,15 @@ export function sentenceOf(overview: Overview): Sentence {
       because: workers === "" ? next : workers,
     };
   }
-  const first = findings[0];
-  if (first !== undefined) {
+  // What only tells of the recording is no cause.
+  const first = findings.find((finding) => finding.gain !== null) ?? findings[0];
+  const heap = heapSentence(overview);
+  if (first !== undefined && (first.gain !== null || heap === "")) {
     return { headline: `${first.name}.`, because: first.evidence[0] ?? "" };
+  }
+  if (heap !== "") {
+    const because = first === undefined ? "" : `${first.name}. ${first.evidence[0] ?? ""}`;
+    return { headline: heap, because };
   }
   const because = "No rule of advice found a cause to name.";
   if (gpu?.busy_ratio != null) {
@@ -179,7 +186,7 @@ function busyFigure(overview: Overview): Figure[] {
 function gpuFigures(overview: Overview): Figure[] {
   const gpu = overview.gpu;
   if (gpu === null || gpu.kernel_count + gpu.copy_count === 0) {
-    return [{ label: "GPU", value: "none", below: "no work of a GPU was recorded" }];
+    return [{ label: "GPU", value: "none", below: "no work was recorded" }];
   }
   const figures: Figure[] = [
     ...busyFigure(overview),
