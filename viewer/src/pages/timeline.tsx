@@ -13,6 +13,7 @@ import { commandOf, HELP, isControls, isTyping } from "../timeline/keys";
 import { isLink, isOurs } from "../timeline/link";
 import { Model } from "../timeline/model";
 import "../timeline/timeline.css";
+import "../timeline/narrow.css";
 import { count, duration } from "../timeline/units";
 import type { Window } from "../timeline/view";
 import type { LateFaults, SelectedTracks, Trace } from "../trace/api";

@@ -3,6 +3,7 @@
 
 // Small tables of categories beside a bar or a chart. They sum up to the whole.
 
+import { hashOf } from "../app/state";
 import { fixed, percent } from "../base/format";
 import {
   DEVICE_CATEGORIES,
@@ -71,6 +72,14 @@ export function StepCategoryTable({ series }: { series: StepSeries }) {
   );
 }
 
+/** Returns the page that tells more of a part of a device's time. */
+function pageOf(category: string): string {
+  if (category.startsWith("copy")) return "memcpy";
+  if (category === "collective") return "overlap";
+  if (category === "graph") return "graphs";
+  return category.startsWith("compute") ? "kernels" : "idle";
+}
+
 /** Categories of a device's time, the largest first: how long a step, and what each is. */
 export function DeviceCategoryTable(props: {
   rows: readonly CategoryTime[];
@@ -125,7 +134,7 @@ export function DeviceCategoryTable(props: {
             <tr key={row.category} title={meaning}>
               <td class="name">
                 <Swatch look={word.look} />
-                {word.name}
+                {isWide ? <a href={hashOf(pageOf(row.category))}>{word.name}</a> : word.name}
               </td>
               <Figure text={write(row.total_ns / steps)} />
               <Figure text={percent(row.total_ratio)} />

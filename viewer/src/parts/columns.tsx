@@ -193,7 +193,7 @@ export function percentColumn<Row>(
 ): Column<Row> {
   const copied = (row: Row) => {
     const share = value(row) ?? null;
-    return share === null ? null : Number(share.toFixed(6));
+    return share === null ? null : Number(share.toPrecision(7));
   };
   const write = (share: Maybe) => (share === 0 ? "0" : percent(share));
   return numberColumn(id, header, value, write, { copied, ...extra });

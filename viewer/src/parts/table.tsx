@@ -135,7 +135,8 @@ export function Table<Row>(props: TableProps<Row>) {
       short !== undefined &&
       whole !== undefined &&
       sorted.some((row) => whole(row) !== (short.value(row) ?? ""));
-    const extra = (row: Row): Value[] => (isCut && whole !== undefined ? [whole(row)] : []);
+    const extra = (row: Row): Value[] =>
+      isCut && whole !== undefined ? [cut(whole(row), MOST_COPIED)] : [];
     return [
       [...copied.map((column) => column.header), ...(isCut ? ["whole name"] : [])],
       ...sorted.map((row) => [
@@ -282,6 +283,8 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
 /** Names may be a megabyte long: cells show the beginning, copies have all. */
 const MOST_SHOWN = 300;
 const MOST_TITLE = 2000;
+/** A spreadsheet takes no longer text in a cell. */
+const MOST_COPIED = 32_000;
 
 export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;

@@ -421,7 +421,8 @@ function Picked({ model, detail }: { readonly model: Model; readonly detail: Eve
   const short = detail.fields.filter((field) => field.value.length <= LONG_VALUE);
   const long = detail.fields.filter((field) => field.value.length > LONG_VALUE);
   return (
-    <div class="tl-picked">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must reach it.
+    <div class="tl-picked" tabIndex={0}>
       <h2>This {stageOf(model, detail.track, detail.name, detail.cls)}</h2>
       <dl>
         <dt>start</dt>
