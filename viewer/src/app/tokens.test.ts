@@ -5,7 +5,7 @@
 // Machado 2009 at full severity, differences by CIEDE2000.
 
 import { describe, expect, it } from "vitest";
-import { KERNEL_CLASSES, STEP_CATEGORIES } from "../base/vocabulary";
+import { KERNEL_FAMILIES, STEP_CATEGORIES } from "../base/vocabulary";
 import css from "./tokens.css?raw";
 
 type Vector = readonly [number, number, number];
@@ -146,7 +146,7 @@ for (const [theme, tokens] of Object.entries(THEMES)) {
     });
 
     it("has slots that everybody can tell apart", () => {
-      for (const slots of [looks(STEP_CATEGORIES), looks(KERNEL_CLASSES)]) {
+      for (const slots of [looks(STEP_CATEGORIES), looks(KERNEL_FAMILIES)]) {
         expect(slots.length).toBeGreaterThan(4);
         for (const sight of Object.keys(SIGHT)) {
           const least = sight === "normal" ? 18 : 10;

@@ -8,7 +8,7 @@ import { hashOf, timelineHash } from "../app/state";
 import { useKeyed } from "../app/use_keyed";
 import { count, duration, percent, plural, position } from "../base/format";
 import { kernelName } from "../base/names";
-import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
+import { KERNEL_FAMILIES, type Look, wordOf } from "../base/vocabulary";
 import type { Graph, GraphModeChange, Graphs as GraphsResult } from "../data/results";
 import { Swatch } from "../parts/bars";
 import {
@@ -80,7 +80,7 @@ function graphColumns(rows: readonly Graph[]): Column<Graph>[] {
 }
 
 function nodeLook(node: Graph): Look {
-  if (node.kind === "kernel") return wordOf(KERNEL_CLASSES, kernelClass(node.short_name)).look;
+  if (node.kind === "kernel") return wordOf(KERNEL_FAMILIES, node.family ?? "other").look;
   return node.kind === "copy" ? "d_copy" : "d_other";
 }
 

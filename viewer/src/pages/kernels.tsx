@@ -8,7 +8,7 @@ import { hashOf, replaceParams, route } from "../app/state";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { kernelName, launchShape, opName } from "../base/names";
-import { KERNEL_CLASSES, kernelClass, wordOf } from "../base/vocabulary";
+import { KERNEL_FAMILIES, wordOf } from "../base/vocabulary";
 import type { Kernel, Kernels as KernelsResult } from "../data/results";
 import { Legend, Swatch, TensorCoreTag } from "../parts/bars";
 import {
@@ -37,11 +37,11 @@ const CHOICES: readonly (readonly [By, string])[] = [
 ];
 
 function lookOf(kernel: Kernel) {
-  return wordOf(KERNEL_CLASSES, classOf(kernel)).look;
+  return wordOf(KERNEL_FAMILIES, familyOf(kernel)).look;
 }
 
-function classOf(kernel: Kernel): string {
-  return kernelClass(kernel.short_name || kernel.name, kernel.name);
+function familyOf(kernel: Kernel): string {
+  return kernel.family ?? "other";
 }
 
 function nameOf(kernel: Kernel): string {
@@ -146,10 +146,10 @@ function perTera(value: number | null): number | null {
   return value === null ? null : value / 1e12;
 }
 
-/** Classes that occur, in the order of the vocabulary. */
-function classesOf(rows: readonly Kernel[]) {
-  const found = new Set(rows.map(classOf));
-  return Object.entries(KERNEL_CLASSES)
+/** Families that occur, in the order of the vocabulary. */
+function familiesOf(rows: readonly Kernel[]) {
+  const found = new Set(rows.map(familyOf));
+  return Object.entries(KERNEL_FAMILIES)
     .filter(([name]) => found.has(name))
     .map(([, word]) => word);
 }
@@ -180,7 +180,7 @@ function Detail({ kernel }: { kernel: Kernel }) {
       <h2>
         <Swatch look={lookOf(kernel)} />
         {nameOf(kernel).slice(0, 300)}
-        <small>{wordOf(KERNEL_CLASSES, classOf(kernel)).name}</small>
+        <small>{wordOf(KERNEL_FAMILIES, familyOf(kernel)).name}</small>
       </h2>
       <p
         class="mono prose"
@@ -241,7 +241,7 @@ export function Kernels() {
           Kernels<small>{headWords(loaded.value)}</small>
         </h2>
         <span class="wide">
-          <Legend parts={classesOf(rows)} />
+          <Legend parts={familiesOf(rows)} />
         </span>
       </div>
       <Table
