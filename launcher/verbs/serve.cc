@@ -48,6 +48,7 @@ class Serve : public Verb {
                         "JAX, or a folder "
                         "of them");
     options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one", UINT16_MAX);
+    DeclareKernelRules(options, &kernel_rules_);
     options->Flag("--open", &opens_, "Open the page in a browser");
     options->Value("--allow-host", &hosts_, "NAMES",
                    "Also answer to these names in an address, comma separated: of a proxy "
@@ -82,6 +83,7 @@ class Serve : public Verb {
     const std::string command = OwnFolder() + "/gpuprof-serve";
     std::vector<std::string> words = {"gpuprof", "serve", "--port", std::to_string(port_)};
     if (opens_) words.emplace_back("--open");
+    if (!kernel_rules_.empty()) words.insert(words.end(), {"--kernel-rules", kernel_rules_});
     if (!hosts_.empty()) words.insert(words.end(), {"--allow-host", hosts_});
     if (!prefix_.empty()) words.insert(words.end(), {"--url-prefix", prefix_});
     words.insert(words.end(), {"--", bundle_});
@@ -112,6 +114,7 @@ class Serve : public Verb {
     }
     analysis::OpenOptions options;
     options.headers_only = true;
+    options.kernel_rules = GivenKernelRules();
     options.origin = input_.origin;
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = ExitOf(analysis::Open(input_.path, options, &trace));
@@ -212,7 +215,7 @@ class Serve : public Verb {
     if (error != 0) Say("there is no xdg-open; open the address in a browser");
   }
 
-  std::string bundle_;
+  std::string bundle_, kernel_rules_;
   uint32_t port_ = 0;
   bool opens_ = false;
   std::string hosts_, prefix_;  // as they were given

@@ -124,8 +124,11 @@ export const PHASES: Readonly<Record<string, Word>> = {
   after_steps: { name: "After the steps", look: "n1" },
 };
 
-/** Families of kernels, as results name them. Members of one hue are shades of it. */
-export const FAMILIES: Readonly<Record<string, Word>> = {
+/**
+ * Families of kernels, which the engine decides: those of proto/results/kernel_families.proto.
+ * Members of one hue are shades of it.
+ */
+export const KERNEL_FAMILIES: Readonly<Record<string, Word>> = {
   attention: { name: "Attention", look: "d_backward" },
   matrix: { name: "Matrix products", look: "d_forward" },
   convolution: { name: "Convolution", look: "d_forward/58" },
@@ -142,67 +145,6 @@ export const FAMILIES: Readonly<Record<string, Word>> = {
   collective: { name: "Collective", look: "d_comm" },
   other: { name: "Other", look: "d_other" },
 };
-
-export const KERNEL_CLASSES: Readonly<Record<string, Word>> = {
-  gemm: { name: "GEMM", look: "d_forward" },
-  attention: { name: "Attention", look: "d_backward" },
-  elementwise: { name: "Elementwise", look: "d_optim" },
-  copy: { name: "Copy, cast, cat", look: "d_copy" },
-  reduction: { name: "Reduction", look: "d_reduce" },
-  collective: { name: "Collective", look: "d_comm" },
-  memory: { name: "Memset, memcpy", look: "d_other" },
-  other: { name: "Other", look: "d_other" },
-};
-
-/** Words of collectives, without underscores: those of analysis/derived/kernel_class.cc. */
-export const COLLECTIVE_WORDS = [
-  "nccl",
-  "rccl",
-  "allreduce",
-  "allgather",
-  "alltoall",
-  "reducescatter",
-  "crossdevicereduce",
-  "sendrecv",
-  "collectivepermute",
-] as const;
-
-/** The other classes by words of a name; the first that fits. */
-const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
-  ["memory", /memcpy|memset/i],
-  ["attention", /flash|attention|fmha|attn|sdpa|paged/i],
-  [
-    "gemm",
-    /gemm|gemv|\bbmm|cutlass|cublas|matmul|\bmma\b|wgmma|xmma|conv(?!er)|cudnn|wgrad|dgrad|winograd|implicit_/i,
-  ],
-  [
-    "reduction",
-    /\b(mean|sum|max|min|all|any|prod|argmax|argmin|std|var)\b|reduce|softmax|norm(?!al)|topk|sort|scan/i,
-  ],
-  [
-    "copy",
-    /^(copy|cast|cat|index|pad|arange|fill|embedding)(\b|_)|copy|cast_?kernel|cat_?array|concat|transpose|permute|nhwc|index_?select|gather|scatter|embedding/i,
-  ],
-  [
-    "elementwise",
-    /\b(add|mul|sub|div|pow|neg|sigmoid|tanh|exp|log|sqrt|rsqrt|cos|sin|eq|ne|lt|gt|le|ge|where|clamp|abs|reciprocal|threshold)\b|gelu|relu|silu|dropout|adam|sgd|elementwise|foreach|pointwise|strided|unrolled|vectorized|vec\d|triton_poi/i,
-  ],
-];
-
-function isCollective(name: string): boolean {
-  const letters = name.toLowerCase().replace(/[_-]/g, "");
-  return COLLECTIVE_WORDS.some((word) => letters.includes(word));
-}
-
-/**
- * Returns the class of a kernel, a key of KERNEL_CLASSES, by its short name. Full names have names of
- * libraries in them: only collectives are found there.
- */
-export function kernelClass(shortName: string, fullName = shortName): string {
-  if (isCollective(fullName)) return "collective";
-  for (const [cls, words] of CLASS_WORDS) if (words.test(shortName)) return cls;
-  return "other";
-}
 
 /** What calls of CUDA are for, in the order of a bar. */
 export const CALL_KINDS: Readonly<Record<string, Word>> = {

@@ -9,7 +9,7 @@ export interface Passes {
   advise: { result: Advice; by: never };
   steps: { result: Steps; by: never };
   ops: { result: Ops; by: "name" | "type" | "shape" | "module" | "instance" | "process" | "thread" };
-  kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" };
+  kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
   unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
@@ -100,6 +100,8 @@ export interface Kernels {
   tensor_cores_ns: number;
   tensor_cores_unknown_ns: number;
   whole_graph_count: number;
+  families: KernelFamilyTime[];
+  peak_source: string | null;
 }
 
 export interface Memcpy {
@@ -397,6 +399,7 @@ export interface Op {
   device_count: number | null;
   device_backward_ns: number | null;
   module_count: number | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
 }
 
 export interface Lock {
@@ -544,6 +547,7 @@ export interface OverviewGpu {
   idle_unseen_ns: number | null;
   busy_high_ns: number | null;
   busy_high_ratio: number | null;
+  families: KernelFamilyTime[];
 }
 
 export interface CallStacks {
@@ -719,6 +723,19 @@ export interface Kernel {
   estimate_gb_per_s: number | null;
   op_evidence: "none" | "call" | "capture" | "graph" | "source";
   device_count: number | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
+  peak_flop_per_s: number | null;
+  peak_flop_ratio: number | null;
+  peak_gb_per_s: number | null;
+  name_count: number | null;
+}
+
+export interface KernelFamilyTime {
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other";
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  largest: string;
 }
 
 export interface Copies {
@@ -1063,6 +1080,7 @@ export interface DeviceOverlap {
 export interface Graph {
   name: string;
   short_name: string;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
   count: number;
   total_ns: number;
   total_ratio: number;
@@ -1567,6 +1585,8 @@ export interface RowDiff {
   change_ratio: number;
   change_low_ns: number | null;
   change_high_ns: number | null;
+  after_name: string | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
 }
 
 export interface Input {

@@ -8,7 +8,7 @@ import { hashOf, replaceParams, route } from "../app/state";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { kernelName, launchShape, opName } from "../base/names";
-import { FAMILIES, KERNEL_CLASSES, type Word } from "../base/vocabulary";
+import { KERNEL_FAMILIES, type Word } from "../base/vocabulary";
 import type { Kernel, Kernels as KernelsResult } from "../data/results";
 import { Legend, Swatch, TensorCoreTag } from "../parts/bars";
 import {
@@ -143,12 +143,10 @@ function perTera(value: number | null): number | null {
   return value === null ? null : value / 1e12;
 }
 
-/** Returns the families or classes that occur, in the order of the vocabulary. */
-function classesOf(rows: readonly Kernel[]): Word[] {
+/** Returns the families that occur, in the order of the vocabulary. */
+function familiesOf(rows: readonly Kernel[]): Word[] {
   const found = new Set(rows.map(wordOfKernel));
-  return [...Object.values(FAMILIES), ...Object.values(KERNEL_CLASSES)].filter((word) =>
-    found.has(word),
-  );
+  return Object.values(KERNEL_FAMILIES).filter((word) => found.has(word));
 }
 
 function Detail({ kernel }: { kernel: Kernel }) {
@@ -238,7 +236,7 @@ export function Kernels() {
           Kernels<small>{headWords(loaded.value)}</small>
         </h2>
         <span class="wide">
-          <Legend parts={classesOf(rows)} />
+          <Legend parts={familiesOf(rows)} />
         </span>
       </div>
       <Table

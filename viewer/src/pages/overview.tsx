@@ -15,7 +15,6 @@ import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
 import { DeviceTime, shownSeries } from "./device_time";
-import { familiesOf } from "./families";
 import { Findings } from "./findings";
 import { locksOf, TopLocks, TopSites } from "./overview_host";
 import { Families, TopKernels, TopOps } from "./overview_tables";
@@ -227,7 +226,7 @@ function StepTimes({ overview }: { overview: OverviewResult }) {
 function Costs({ overview }: { overview: OverviewResult }) {
   const loaded = useResult("kernels");
   const kernels = loaded.state === "ready" ? loaded.value.kernels : null;
-  const families = useMemo(() => familiesOf(overview.gpu), [overview]);
+  const families = overview.gpu?.families ?? [];
   const environment = <Environment overview={overview} />;
   const hasGpu = (overview.gpu?.kernel_count ?? 0) > 0;
   const locks = useMemo(() => (hasGpu ? [] : locksOf(overview)), [overview, hasGpu]);

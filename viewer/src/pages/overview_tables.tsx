@@ -8,12 +8,12 @@ import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration } from "../base/format";
 import { kernelName, opName } from "../base/names";
-import { FAMILIES, wordOf } from "../base/vocabulary";
-import type { Kernel, Op, Overview } from "../data/results";
+import { KERNEL_FAMILIES, wordOf } from "../base/vocabulary";
+import type { Kernel, KernelFamilyTime, Op, Overview } from "../data/results";
 import { Swatch } from "../parts/bars";
 import { countColumn, percentColumn, textColumn, timeColumn, unitOfTimes } from "../parts/columns";
 import { Table } from "../parts/table";
-import { type Family, wordOfKernel } from "./families";
+import { wordOfKernel } from "./families";
 
 const MOST_ROWS = 8;
 
@@ -152,27 +152,30 @@ function timeOfOp(op: Op, isOfGpu: boolean): number | null {
 }
 
 /** Shows the families of kernels. They are summed over all kernels, so they add up. */
-export function Families({ families }: { families: readonly Family[] }) {
+export function Families({ families }: { families: readonly KernelFamilyTime[] }) {
   const all = families.reduce((sum, family) => sum + family.total_ns, 0);
   const columns = useMemo(() => {
     const unit = unitOfTimes(families[0]?.total_ns ?? 0);
     return [
-      textColumn<Family>("name", "Family", (family) => wordOf(FAMILIES, family.name).name, {
-        width: "52%",
-        cell: (family) => (
-          <>
-            <Swatch look={wordOf(FAMILIES, family.name).look} />
-            {wordOf(FAMILIES, family.name).name}
-          </>
-        ),
-      }),
-      timeColumn<Family>("total", "", unit, (family) => family.total_ns),
-      percentColumn<Family>("share", "share", (family) =>
-        all === 0 ? null : family.total_ns / all,
+      textColumn<KernelFamilyTime>(
+        "name",
+        "Family",
+        (family) => wordOf(KERNEL_FAMILIES, family.family).name,
+        {
+          width: "52%",
+          cell: (family) => (
+            <>
+              <Swatch look={wordOf(KERNEL_FAMILIES, family.family).look} />
+              {wordOf(KERNEL_FAMILIES, family.family).name}
+            </>
+          ),
+        },
       ),
-      countColumn<Family>("count", "kernels", (family) => family.count),
+      timeColumn<KernelFamilyTime>("total", "", unit, (family) => family.total_ns),
+      percentColumn<KernelFamilyTime>("share", "share", (family) => family.total_ratio),
+      countColumn<KernelFamilyTime>("count", "kernels", (family) => family.count),
     ];
-  }, [families, all]);
+  }, [families]);
   return (
     <div class="third">
       <h2>
