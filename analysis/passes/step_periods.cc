@@ -26,13 +26,13 @@ int64_t MedianOf(std::vector<int64_t> values) {
 }
 
 // Returns when the first work of a stream began whose launch is in the recording. What is older on
-// this stream was launched before the recording began.
+// this stream was launched before the recording began. INT64_MIN: no launch is known.
 int64_t FirstKnownWork(const Track& stream, const CallIndex& calls) {
   int64_t first = std::numeric_limits<int64_t>::max();
   ForEachDeviceWork(stream, [&](const DeviceWork& work) {
     if (work.span.start < first && calls.Find(work.correlation)) first = work.span.start;
   });
-  return first;
+  return first == std::numeric_limits<int64_t>::max() ? kNever : first;
 }
 
 // Returns for each step when the work ends that was launched before its mark.

@@ -26,6 +26,8 @@ std::string MethodWords(const results::StepSeries& series) {
       return "optimizer steps \"" + series.marker() + "\"";
     case results::STEP_METHOD_LOADER:
       return "loader batches \"" + series.marker() + "\"";
+    case results::STEP_METHOD_MODULES:
+      return "runs of the XLA module \"" + series.marker() + "\"";
     case results::STEP_METHOD_BACKWARD:
       return "backward passes";
     default:
