@@ -121,6 +121,7 @@ export function Drawer({
   const isBusy = !isThere && model.fault.value === "";
   const picked = model.picked.value;
   const [part, setPart] = useState<Part>("selected");
+  const [height, setHeight] = useState(HEIGHT_PX);
   // What was just asked for is what a narrow window shows.
   useEffect(() => {
     if (picked !== null) setPart("selected");
@@ -131,7 +132,9 @@ export function Drawer({
       aria-label="What ran"
       aria-busy={isBusy || undefined}
       data-part={part}
+      style={{ height: `${height}px` }}
     >
+      <Grip height={height} onHeight={setHeight} />
       <fieldset class="tl-seg tl-parts" aria-label="Part of the drawer">
         {PARTS.map(([one, words]) => (
           <button key={one} type="button" aria-pressed={one === part} onClick={() => setPart(one)}>
@@ -196,6 +199,54 @@ export function Drawer({
         )}
       </div>
     </section>
+  );
+}
+
+/** Height of the drawer at first, at least, and in a step of the keyboard. */
+const HEIGHT_PX = 248;
+const LEAST_PX = 96;
+const STEP_PX = 24;
+
+/** The upper edge of the drawer: the pointer drags it, arrow keys move it. */
+function Grip(props: { readonly height: number; readonly onHeight: (height: number) => void }) {
+  const { height, onHeight } = props;
+  const most = Math.max(LEAST_PX, window.innerHeight - 320);
+  const set = (wanted: number): void => onHeight(Math.min(Math.max(wanted, LEAST_PX), most));
+  const drag = (event: PointerEvent): void => {
+    const grip = event.currentTarget as HTMLElement;
+    const from = event.clientY + height;
+    grip.setPointerCapture(event.pointerId);
+    const move = (moved: PointerEvent): void => set(from - moved.clientY);
+    grip.addEventListener("pointermove", move);
+    grip.addEventListener(
+      "lostpointercapture",
+      () => grip.removeEventListener("pointermove", move),
+      {
+        once: true,
+      },
+    );
+  };
+  const press = (event: KeyboardEvent): void => {
+    const step = event.key === "ArrowUp" ? STEP_PX : event.key === "ArrowDown" ? -STEP_PX : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(height + step);
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule between parts cannot be moved.
+    <div
+      class="tl-grip"
+      role="separator"
+      aria-label="Height of the drawer"
+      aria-orientation="horizontal"
+      aria-valuenow={Math.round(height)}
+      aria-valuemin={LEAST_PX}
+      aria-valuemax={Math.round(most)}
+      tabIndex={0}
+      onPointerDown={drag}
+      onKeyDown={press}
+    />
   );
 }
 
