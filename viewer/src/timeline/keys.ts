@@ -107,5 +107,8 @@ export function isTyping(target: EventTarget | null): boolean {
 export function isControls(target: EventTarget | null, command: Command): boolean {
   if (!(target instanceof HTMLElement) || target.tagName === "CANVAS") return false;
   const taken: readonly Command[] = ["follow", "row_up", "row_down", "page_up", "page_down"];
-  return target.closest("button, a, table, [role=grid]") !== null && taken.includes(command);
+  return (
+    target.closest("button, a, table, [role=grid], [role=separator]") !== null &&
+    taken.includes(command)
+  );
 }
