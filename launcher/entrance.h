@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// By which names and paths the page of `gpuprof serve` is reached: its own address, and those of a
-// tunnel or a proxy that the user has named. Pure.
+// The names and paths that lead to the page of `gpuprof serve`: its own address, and those of a
+// tunnel or a proxy. The user names these. Pure.
 
 #pragma once
 
