@@ -413,6 +413,8 @@ def test_the_page_carries_the_bundle_byte_by_byte(tmp_path):
         name, size = re.search(r'data-name="([^"]*)" data-size="(\d+)"', attributes).groups()
         data = (H200 / "images" / name).read_bytes()
         assert (int(size), base64.b64decode(text)) == (len(data), data)
+    # Without scripts a sentence names the command.
+    assert "gpuprof stats overview FILE" in re.search("<noscript>(.*?)</noscript>", page.read_text(encoding="utf-8"), re.S)[1]
     names = {re.search(r'data-name="([^"]*)"', attributes)[1] for attributes, _ in blocks(page, "file")}
     assert names == {path.name for path in (H200 / "images").iterdir()} and "bundle.pb" in names
     assert "left_out" not in manifest(page)

@@ -216,14 +216,17 @@ function TopBar(props: {
         window_ns={meta === null ? null : meta.window_end_ns - meta.window_start_ns}
       />
       <span class="spacer" />
-      <button
-        type="button"
-        class="button no-phone"
-        aria-expanded={props.areKeysOpen}
-        onClick={props.onKeys}
-      >
-        Keys
-      </button>
+      {/* The trace viewer has keys of its own, and shows them itself. */}
+      {props.rail.current !== "timeline" && (
+        <button
+          type="button"
+          class="button no-phone"
+          aria-expanded={props.areKeysOpen}
+          onClick={props.onKeys}
+        >
+          Keys
+        </button>
+      )}
       <Segments
         label="Theme"
         options={[

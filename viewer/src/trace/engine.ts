@@ -52,6 +52,8 @@ export interface Options {
   readonly longRows?: number;
   /** Of more streams of graphs a device shows lanes. */
   readonly graphStreams?: number;
+  /** Of more allocations a process has the moments of the pass `heap` as its curve. */
+  readonly heapRows?: number;
 }
 
 class OpenedTrace implements Trace {
@@ -328,6 +330,7 @@ export async function openInPage(
     onFault,
     { outline, grain },
     options.graphStreams,
+    options.heapRows,
   );
   const [steps, heap] = [await resultOf(source, "steps"), await heapResult(source, files)];
   await builder.addAll({ steps, heap });

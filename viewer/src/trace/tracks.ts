@@ -119,6 +119,7 @@ export class TrackBuilder {
     private readonly onFault: (file: ProcessFile, error: unknown) => void,
     private readonly large: Large,
     private readonly mostGraphStreams = MOST_GRAPH_STREAMS,
+    private readonly mostHeapRows = MOST_HEAP_ROWS,
   ) {}
 
   /** `results`: of the passes `steps` and `heap`; a source may lack them. */
@@ -361,7 +362,7 @@ export class TrackBuilder {
     const name =
       file.tables.heapPeriod > 0 && !file.tables.isHeapExact ? "heap, estimated" : "heap";
     // Live bytes are sums over all rows before: none may be left out.
-    if (calls > 0 && calls <= MOST_HEAP_ROWS && !file.hasAbsent("heap")) {
+    if (calls > 0 && calls <= this.mostHeapRows && !file.hasAbsent("heap")) {
       const curve = () => heapCurve(file, heap, onFault);
       this.drafts.push({ ...shared, name, device: null, rows: calls, curve });
     } else {
