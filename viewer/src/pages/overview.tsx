@@ -14,11 +14,11 @@ import { StepCategoryTable } from "../parts/category_table";
 import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
-import { DeviceTime, shownSeries } from "./device_time";
+import { DeviceTime } from "./device_time";
 import { Findings } from "./findings";
 import { locksOf, TopLocks, TopSites } from "./overview_host";
 import { Families, TopKernels, TopOps } from "./overview_tables";
-import { figuresOf, sentenceOf } from "./overview_words";
+import { figuresOf, leadingPeriod, sentenceOf } from "./overview_words";
 
 /** The parts of the wall time: phases, with the steps split into their categories. */
 export function wallParts(overview: OverviewResult): Part[] {
@@ -247,7 +247,8 @@ function Costs({ overview }: { overview: OverviewResult }) {
 }
 
 function Ready({ overview }: { overview: OverviewResult }) {
-  const devices = shownSeries(overview.device_series).slice(0, 1);
+  const leading = leadingPeriod(overview) ?? overview.device_series[0];
+  const devices = leading === undefined ? [] : [leading];
   return (
     <div class="page">
       <Head overview={overview} />

@@ -14,12 +14,13 @@ import { Swatch } from "../parts/bars";
 import { countColumn, percentColumn, textColumn, timeColumn, unitOfTimes } from "../parts/columns";
 import { Table } from "../parts/table";
 import { wordOfKernel } from "./families";
+import { leadingPeriod } from "./overview_words";
 
 const MOST_ROWS = 8;
 
 /** Returns whether the GPU computes for half of the time: then its time is what bounds. */
 export function isBoundByGpu(overview: Overview): boolean {
-  const period = overview.device_series.find((series) => series.window === "period");
+  const period = leadingPeriod(overview);
   return (period?.busy_ratio ?? overview.gpu?.busy_ratio ?? 0) >= 0.5;
 }
 

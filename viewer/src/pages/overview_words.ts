@@ -6,7 +6,7 @@
 import { bytes, count, duration, percent, plural } from "../base/format";
 import { gainWords, partOfDuration } from "../base/gain";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
-import type { Finding, Overview, Verdict } from "../data/results";
+import type { DeviceSeries, Finding, Overview, Verdict } from "../data/results";
 import type { Figure } from "../parts/figures";
 import { heapSentence } from "./overview_host";
 
@@ -56,6 +56,20 @@ const BOUND_LABELS: Readonly<Record<string, string>> = {
 export interface Sentence {
   readonly headline: string;
   readonly because: string;
+}
+
+/** Returns the period of the device that the verdict is of, or of the first one. */
+export function leadingPeriod(overview: Overview): DeviceSeries | undefined {
+  const { verdict, device_series } = overview;
+  const periods = device_series.filter((series) => series.window === "period");
+  const own = periods.find(
+    (series) =>
+      verdict !== null &&
+      series.pid === verdict.pid &&
+      series.host === verdict.host &&
+      series.device === verdict.device,
+  );
+  return own ?? periods[0];
 }
 
 /** Returns what the bound costs of the verdict's step, in nanoseconds. */
@@ -171,7 +185,7 @@ function stepFigures(overview: Overview): Figure[] {
 
 function busyFigure(overview: Overview): Figure[] {
   const { gpu } = overview;
-  const period = overview.device_series.find((series) => series.window === "period");
+  const period = leadingPeriod(overview);
   if (period !== undefined && period.count > 0) {
     const mean = period.total_ns / period.count;
     const below = `of ${duration(mean)}; ${duration(period.busy_ns / period.count)}`;
