@@ -148,7 +148,8 @@ function One(props: { finding: Finding; number: number }) {
         <h3>{finding.name}</h3>
         {first !== undefined && (
           <p class="fix">
-            <strong>Try</strong> {withCode(first)}
+            <strong>Try{first.charAt(0) === first.charAt(0).toLowerCase() ? "" : ":"}</strong>{" "}
+            {withCode(first)}
           </p>
         )}
         <div class="links">
