@@ -92,7 +92,9 @@ Error Open(const InputPath& input, const OpenOptions& options,
   ModelBuilder model(path.path);
   try {
     if (const Error error = OpenAny(path, options, &model)) return error;
-    *trace = std::make_shared<const Trace>(model.Finish());
+    Trace opened = model.Finish();
+    for (Process& process : opened.processes) process.kernel_rules = options.kernel_rules;
+    *trace = std::make_shared<const Trace>(std::move(opened));
   } catch (const std::bad_alloc&) {
     return Unreadable(path.path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "

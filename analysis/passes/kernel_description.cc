@@ -11,6 +11,10 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
+#include "analysis/passes/rows.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/symbols/kernel_names.h"
+#include "analysis/symbols/kernel_rule_file.h"
 #include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/tensor_cores.h"
 #include "proto/matrix_ops.h"
@@ -133,6 +137,54 @@ void FillTensorCores(const Process& process, const proto::Device* device,
   const PrecisionFound found = PrecisionOf(row->name(), major, matrix_ops, inputs);
   row->set_precision(found.precision);
   row->set_precision_evidence(found.evidence);
+}
+
+FamilyTally::OfName& FamilyTally::At(const Process& process, uint32_t signature) {
+  const proto::Signature* known = SignatureOf(process, signature);
+  const uint32_t name = known == nullptr ? 0 : known->name();
+  const auto [at, is_new] = names_.try_emplace({&process, name});
+  if (is_new) at->second.family = FamilyOfString(process, name);
+  return at->second;
+}
+
+results::KernelFamily FamilyTally::Of(const Process& process, uint32_t signature) {
+  return At(process, signature).family;
+}
+
+void FamilyTally::Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns) {
+  OfName& sums = At(process, signature);
+  sums.count += count;
+  sums.ns += ns;
+}
+
+void FamilyTally::Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyTime>* rows) const {
+  struct Sums {
+    uint64_t count = 0;
+    int64_t ns = 0;
+    std::map<std::string, int64_t> names;
+  };
+  std::map<results::KernelFamily, Sums> families;
+  int64_t all_ns = 0;
+  for (const auto& [key, of_name] : names_) {
+    if (of_name.count == 0) continue;
+    Sums& sums = families[of_name.family];
+    sums.count += of_name.count;
+    sums.ns += of_name.ns;
+    all_ns += of_name.ns;
+    sums.names[Demangle(key.first->String(key.second).c_str())] += of_name.ns;
+  }
+  for (const auto& [family, sums] : families) {
+    const auto largest =
+        std::max_element(sums.names.begin(), sums.names.end(),
+                         [](const auto& x, const auto& y) { return x.second < y.second; });
+    results::KernelFamilyTime* row = rows->Add();
+    row->set_family(family);
+    row->set_count(sums.count);
+    row->set_total_ns(sums.ns);
+    row->set_total_ratio(Ratio(sums.ns, all_ns));
+    row->set_largest(ShortKernelName(largest->first));
+  }
+  SortByTotal(rows);
 }
 
 void ReportedWork::Join(const ReportedWork& other) {

@@ -8,8 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
@@ -37,6 +40,26 @@ void FillOccupancy(const Process& process, const proto::Device& device,
 void FillTensorCores(const Process& process, const proto::Device* device,
                      const SignatureTimes& signatures, results::Kernel* row,
                      const InputPrecision& inputs = {});
+
+// Sums kernels by their families. Processes must outlive it.
+class FamilyTally {
+ public:
+  // Returns the family of the kernels of a signature.
+  results::KernelFamily Of(const Process& process, uint32_t signature);
+  void Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns);
+  // Fills a row for each family, the largest first. The rows' kernels have their short names.
+  void Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyTime>* rows) const;
+
+ private:
+  struct OfName {
+    results::KernelFamily family = results::KERNEL_FAMILY_NONE;
+    uint64_t count = 0;
+    int64_t ns = 0;
+  };
+  OfName& At(const Process& process, uint32_t signature);
+
+  std::map<std::pair<const Process*, uint32_t>, OfName> names_;  // by string id of the name
+};
 
 // What the source of a trace reports about kernels: XLA's analysis of their operations.
 struct ReportedWork {

@@ -55,7 +55,7 @@ std::vector<Entry> EntriesOf(const Process& process, uint32_t device, Interval w
       const auto [is_collective, is_new] = known.try_emplace(signature, false);
       if (is_new)
         is_collective->second =
-            IsCollective(Demangle(process.String(found->second.name()).c_str()));
+            IsCollective(process, Demangle(process.String(found->second.name()).c_str()));
       if (!is_collective->second) continue;
       entries.push_back({start, track.kernel.end_ns[i], process.String(found->second.name())});
     }

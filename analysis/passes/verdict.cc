@@ -182,8 +182,8 @@ void FindLongestWork(const Process& process, DeviceFacts* facts) {
     const auto found = process.signatures.find(signature);
     if (found == process.signatures.end()) continue;
     const std::string name = Demangle(process.String(found->second.name()).c_str());
-    Instance& known = IsCollective(name) ? facts->in_steps.longest_collective
-                                         : facts->in_steps.longest_launches[name];
+    Instance& known = IsCollective(process, name) ? facts->in_steps.longest_collective
+                                                  : facts->in_steps.longest_launches[name];
     if (longest.duration_ns > known.duration_ns) known = longest;
   }
 }

@@ -151,6 +151,12 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     if (several) cells.push_back(FormatNumber(k.device_count()));
     table.AddRow(std::move(cells));
   }
+  std::string families;
+  for (const results::KernelFamilyTime& each : g.families()) {
+    families += (families.empty() ? "" : ", ") + WordOf(each.family()) + " " +
+                FormatPercent(each.total_ratio());
+  }
+  if (!families.empty()) add("kernels by family: " + families);
   return out + "\n" + Section("Kernels by time", table, options, 0);
 }
 
