@@ -76,7 +76,7 @@ struct OpenOptions {
 };
 
 // Reads a file of rules for families of kernels: a family and a regular expression a line. A bad
-// line is an error that names it. docs/reading.md describes the format.
+// line is an error that names it. docs/analysing.md has the format.
 Error ReadKernelRules(const std::string& path, std::shared_ptr<const KernelRules>* rules);
 
 // Files of another tool that Open reads as one recording.

@@ -50,6 +50,10 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
   if (Error error = PlaceFiles(path, options.recover, options.threads, model, &placed))
     return error;
   const TraceFiles &files = placed.files, &samplers = placed.samplers;
+  // An imported trace may tell the shapes of operations: its kernels have rates by them.
+  if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
+    trace->tables = trace->tables | TableSet{proto::ChunkKind::kOp, proto::ChunkKind::kApi,
+                                             proto::ChunkKind::kLaunch};
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();

@@ -25,8 +25,9 @@ std::string Lower(std::string_view text) {
 // Returns the part of a host before its port.
 std::string_view NameOf(std::string_view host) {
   const size_t colon = host.rfind(':');
-  const bool has_port = colon != std::string_view::npos && colon + 1 < host.size() &&
-                        std::all_of(host.begin() + static_cast<long>(colon) + 1, host.end(), IsDigit);
+  const bool has_port =
+      colon != std::string_view::npos && colon + 1 < host.size() &&
+      std::all_of(host.begin() + static_cast<long>(colon) + 1, host.end(), IsDigit);
   return has_port ? host.substr(0, colon) : host;
 }
 
@@ -59,7 +60,8 @@ std::string Entrance::SetPrefix(std::string_view prefix) {
   while (prefix.ends_with('/')) prefix.remove_suffix(1);
   if (prefix.empty()) return "";
   const bool is_plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
-    return IsDigit(c) || IsLetter(c) || std::string_view("/-._~@").find(c) != std::string_view::npos;
+    return IsDigit(c) || IsLetter(c) ||
+           std::string_view("/-._~@").find(c) != std::string_view::npos;
   });
   const bool is_path = prefix.starts_with('/') && prefix.find("//") == std::string_view::npos &&
                        prefix.find("/.") == std::string_view::npos;

@@ -93,11 +93,11 @@ bool ReportServer::HasToken(std::string_view path) const {
 // Returns the answer to a request that may not enter.
 std::optional<HttpAnswer> ReportServer::RefusalOf(const HttpRequest& request) const {
   if (!entrance_.IsHost(request.host, server_.port())) {
-    return Refuse(403,
-                  "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
-                      "/. Behind a proxy, or a tunnel with another port, start 'gpuprof serve' with "
-                      "--allow-host NAME, for example --allow-host hub.example.org or --allow-host "
-                      "localhost:9000.");
+    return Refuse(
+        403, "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
+                 "/. Behind a proxy, or a tunnel with another port, start 'gpuprof serve' with "
+                 "--allow-host NAME, for example --allow-host hub.example.org or --allow-host "
+                 "localhost:9000.");
   }
   if (request.origin.has_value() && !entrance_.IsOrigin(*request.origin, server_.port()))
     return Refuse(403, "Another site's page asked for this.");

@@ -23,9 +23,9 @@
 namespace gpuprof::proto {
 
 inline constexpr const char* kStepWords[] = {
-    "step",          "iteration",  "iter",          "train_step",   "trainstep",
-    "training_step", "train step", "training step", "ProfilerStep", "train_iteration",
-    "denoising_step"};
+    "step",         "iteration",       "iter",          "train_step",
+    "trainstep",    "training_step",   "train step",    "training step",
+    "ProfilerStep", "train_iteration", "denoising_step"};
 
 // The domain of ranges that a program names through PyTorch.
 inline constexpr char kFrameworkDomain[] = "PyTorch";
@@ -88,8 +88,8 @@ inline bool IsEngineStep(NameText name) noexcept {
   return false;
 }
 
-// Returns the bytes of a name in front of a description in brackets at its end: "step[DECODE bs=62]",
-// "iteration (warm)". The whole name without one.
+// Returns the bytes of a name in front of a description in brackets at its end: "step[DECODE
+// bs=62]", "iteration (warm)". The whole name without one.
 inline uint32_t BytesBeforeBrackets(NameText name) noexcept {
   if (name.bytes < 2) return name.bytes;
   const char close = name.chars[name.bytes - 1];

@@ -144,9 +144,9 @@ std::optional<Finding> FullQueue(const AdviceFacts& facts) {
 std::optional<Finding> SlowCalls(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& calls = facts.device->slow_calls;
-  std::optional<Finding> finding = MakeOfPieces(facts, calls, "LA-005.min_share", "LA-005",
-                                                "Some calls of CUDA take unusually long",
-                                                "these calls take no time");
+  std::optional<Finding> finding =
+      MakeOfPieces(facts, calls, "LA-005.min_share", "LA-005",
+                   "Some calls of CUDA take unusually long", "these calls take no time");
   if (!finding) return std::nullopt;
   const std::string function = calls.longest.name;
   finding->add_evidence(CountPerStep(*facts.device, calls.count) + ": calls of " + function +

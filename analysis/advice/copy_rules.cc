@@ -107,9 +107,9 @@ std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
 std::optional<Finding> SmallCopies(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& copies = facts.device->small_copies;
-  std::optional<Finding> finding = MakeOfPieces(facts, copies, "CP-004.min_share", "CP-004",
-                                                "Many small copies follow each other",
-                                                "one copy is made for each run of them");
+  std::optional<Finding> finding =
+      MakeOfPieces(facts, copies, "CP-004.min_share", "CP-004",
+                   "Many small copies follow each other", "one copy is made for each run of them");
   if (!finding) return std::nullopt;
   AddCopies(facts, copies, "small copies behind another one of the same direction", &*finding);
   AddFix(facts,

@@ -62,7 +62,8 @@ void LimitToRanks(const AdviceFacts& facts, results::Finding* finding) {
   if (finding->id() == "CO-002" || finding->id() == "CO-008") return;
   const RankFacts& ranks = facts.device->ranks;
   const results::DeviceSeries& series = facts.device->series;
-  const bool is_slowest = ranks.slowest.pid == series.pid() && ranks.slowest.device == series.device();
+  const bool is_slowest =
+      ranks.slowest.pid == series.pid() && ranks.slowest.device == series.device();
   if (ranks.rank_count < 2 || is_slowest) return;
   results::Gain* gain = finding->mutable_gain();
   const int64_t most = std::max<int64_t>(gain->base_ns() - ranks.slowest_ns, 0);

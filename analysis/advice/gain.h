@@ -44,8 +44,8 @@ void SetGain(const AdviceFacts& facts, const GainRange& gain, results::Finding* 
 void SetUnknownGain(const AdviceFacts& facts, std::string_view change, double share,
                     results::Finding* finding);
 
-// Limits a gain of one rank: a step of the job is never shorter than what its slowest rank computes.
-// What is said of the ranks themselves keeps its gain.
+// Limits a gain of one rank: a step of the job is never shorter than what its slowest rank
+// computes. What is said of the ranks themselves keeps its gain.
 void LimitToRanks(const AdviceFacts& facts, results::Finding* finding);
 
 // Returns whether the finding has a gain with a figure.

@@ -24,9 +24,8 @@ std::optional<Finding> MakeOfKernels(const AdviceFacts& facts, const KernelGroup
   if (!facts.device || Ratio(group.pieces.total_ns, facts.device->in_steps.total_ns) <
                            facts.limits(least_kernel_share))
     return std::nullopt;
-  std::optional<Finding> finding =
-      MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id, name,
-                   "a part of these kernels takes no time");
+  std::optional<Finding> finding = MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id,
+                                                name, "a part of these kernels takes no time");
   if (!finding) return std::nullopt;
   if (finding->confidence().level() > results::LEVEL_MEDIUM) {
     finding->mutable_confidence()->set_level(results::LEVEL_MEDIUM);

@@ -149,10 +149,9 @@ std::optional<Finding> TinyKernels(const AdviceFacts& facts) {
 std::optional<Finding> RepeatedKernels(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  std::optional<Finding> finding =
-      MakeOfPieces(facts, device.repeats, "LA-003.min_share", "LA-003",
-                   "The same kernels are launched one by one, again and again",
-                   "these launches take no time");
+  std::optional<Finding> finding = MakeOfPieces(
+      facts, device.repeats, "LA-003.min_share", "LA-003",
+      "The same kernels are launched one by one, again and again", "these launches take no time");
   if (!finding) return std::nullopt;
   const std::string unit = device.repeated_unit == 1
                                ? ""

@@ -85,8 +85,8 @@ Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string
 }
 
 std::optional<Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
-                                    ThresholdName least, std::string_view id,
-                                    std::string_view name, std::string_view change) {
+                                    ThresholdName least, std::string_view id, std::string_view name,
+                                    std::string_view change) {
   if (!HasWholeSteps(facts) || pieces.count == 0) return std::nullopt;
   const double part = Share(*facts.device, pieces.saved_per_step_ns);
   if (part < std::max(facts.limits(least), facts.limits("all.min_gain"))) return std::nullopt;

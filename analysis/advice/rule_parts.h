@@ -135,6 +135,7 @@ std::optional<results::Finding> UnfusedAttention(const AdviceFacts& facts);
 std::optional<results::Finding> MisalignedProducts(const AdviceFacts& facts);
 std::optional<results::Finding> DriftingKernels(const AdviceFacts& facts);
 std::optional<results::Finding> LayoutKernels(const AdviceFacts& facts);
+std::optional<results::Finding> SlowProducts(const AdviceFacts& facts);
 std::optional<results::Finding> SlowedByCollectives(const AdviceFacts& facts);
 
 // memory_rules.cc

@@ -256,38 +256,16 @@ constexpr Rule kStepRules[] = {
     InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,   Collections,    Outputs,
     BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
     OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
-constexpr Rule kDeviceRules[] = {LateHost,
-                                 ExposedCollectives,
-                                 PageableCopies,
-                                 SynchronousCopies,
-                                 ExposedCopies,
-                                 SmallCopies,
-                                 ReturnedCopies,
-                                 Memsets,
-                                 BlockingWaits,
-                                 Allocations,
-                                 DefaultStream,
-                                 TinyKernels,
-                                 RepeatedKernels,
-                                 SlowCalls,
-                                 GraphCandidate,
-                                 CodeLoads,
-                                 Recompiles,
-                                 WithoutTensorCores,
-                                 Elementwise,
-                                 FirstUses,
-                                 LongGaps,
-                                 LowOccupancy,
-                                 FewBlocks,
-                                 Tails,
-                                 LittleOf16Bits,
-                                 UnfusedAttention,
-                                 DriftingKernels,
-                                 LayoutKernels,
-                                 SlowedByCollectives,
-                                 MisalignedProducts,
-                                 SmallMessages,
-                                 SlowClocks};
+constexpr Rule kDeviceRules[] = {
+    LateHost,        ExposedCollectives,  PageableCopies,     SynchronousCopies,
+    ExposedCopies,   SmallCopies,         ReturnedCopies,     Memsets,
+    BlockingWaits,   Allocations,         DefaultStream,      TinyKernels,
+    RepeatedKernels, SlowCalls,           GraphCandidate,     CodeLoads,
+    Recompiles,      WithoutTensorCores,  Elementwise,        FirstUses,
+    LongGaps,        LowOccupancy,        FewBlocks,          Tails,
+    LittleOf16Bits,  UnfusedAttention,    DriftingKernels,    LayoutKernels,
+    SlowProducts,    SlowedByCollectives, MisalignedProducts, SmallMessages,
+    SlowClocks};
 constexpr Rule kOtherRules[] = {
     Honesty,     LockContentionInRun, IdleGpu,      DataInRun,   SlowIterator, TimeOfRun,
     SlowStart,   Environment,         NothingFound, FullQueue,   NearlyFull,   Fragmentation,
@@ -315,12 +293,13 @@ constexpr Explanation kExplanations[] = {
     {"SY-002", "ME-005", 0},   {"LA-005", "ME-005", 0},   {"GP-013", "GP-014", 0.5},
     {"CO-008", "CO-002", 0.5}, {"CO-002", "CO-001", 0.5}, {"CO-008", "CO-001", 0.5},
     {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
-    {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
-    {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},
-    {"IN-005", "GP-002", 0.5}, {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5},
-    {"SY-001", "GP-002", 0.5}, {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5},
-    {"ST-004", "GP-002", 0.5}, {"ST-005", "GP-002", 0.5}, {"LA-005", "GP-002", 0.5},
-    {"LA-007", "GP-002", 0.5}, {"CP-001", "GP-002", 0.5}, {"CP-002", "GP-002", 0.5}};
+    {"GP-006", "GP-017", 0},   {"GP-007", "GP-017", 0},   {"GP-008", "GP-017", 0.5},
+    {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5}, {"IN-002", "GP-002", 0.5},
+    {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5}, {"IN-005", "GP-002", 0.5},
+    {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5}, {"SY-001", "GP-002", 0.5},
+    {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5}, {"ST-004", "GP-002", 0.5},
+    {"ST-005", "GP-002", 0.5}, {"LA-005", "GP-002", 0.5}, {"LA-007", "GP-002", 0.5},
+    {"CP-001", "GP-002", 0.5}, {"CP-002", "GP-002", 0.5}};
 
 void RemoveExplained(std::vector<Finding>* findings) {
   const auto find = [&](std::string_view id) {
@@ -390,9 +369,8 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   std::erase_if(findings, [&](const Finding& finding) {
     return IsComputed(finding) && HighRatio(finding) < noise;
   });
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return MiddleNs(a) > MiddleNs(b);
-  });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return MiddleNs(a) > MiddleNs(b); });
   // A program that stands still gains nothing from the rest.
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));

@@ -12,6 +12,17 @@ namespace gpuprof::analysis {
 
 using results::TimeCategory;
 
+uint32_t DependencyGraph::FindWork(uint32_t track, int64_t start_ns) const {
+  auto at = std::lower_bound(
+      nodes_.begin(), nodes_.end(), start_ns,
+      [](const DependencyNode& node, int64_t time) { return node.span.start < time; });
+  for (; at != nodes_.end() && at->span.start == start_ns; ++at) {
+    if (at->kind == DependencyNode::Kind::kWork && at->track == track)
+      return static_cast<uint32_t>(at - nodes_.begin());
+  }
+  return kNoNode;
+}
+
 PlayedGraph DependencyGraph::Play(const Free& free, const FreeNodes& nodes) const {
   PlayedGraph played;
   played.spans.resize(nodes_.size());

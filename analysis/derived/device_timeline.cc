@@ -143,9 +143,9 @@ DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const Ca
   busy_ = UnionOfAll(std::move(by_category));
   if (busy_.empty()) return;
   FindGaps(process, device, calls);
-  const bool has_others = std::any_of(
-      process.tracks.begin(), process.tracks.end(),
-      [&](const Track& track) { return track.is_stream && track.device != device; });
+  const bool has_others =
+      std::any_of(process.tracks.begin(), process.tracks.end(),
+                  [&](const Track& track) { return track.is_stream && track.device != device; });
   for (DeviceGap& gap : gaps_) gap.is_explained = has_others || !may_lack_work;
   SeeHostFunctions(process, &gaps_);
 }

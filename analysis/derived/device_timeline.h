@@ -11,9 +11,9 @@
 // the host in between. If several pieces of work begin together, the one that was launched first
 // counts: it alone would have ended the gap.
 //
-// Files of other tools may lack kernels, and do not tell. There, a device that does nothing for long
-// although its next work lies in the queue was at work that is missing. Such time is unexplained.
-// A process with several devices may wait for another one: that is a dependency.
+// Files of other tools may lack kernels, and do not tell. There, a device that does nothing for
+// long although its next work lies in the queue was at work that is missing. That time is
+// unexplained. A process with several devices may wait for another one: that is a dependency.
 //
 // Made for one process and device; one thread. The process, its calls and operations must outlive
 // it.
@@ -67,7 +67,7 @@ struct DeviceGap {
 
 class DeviceTimeline {
  public:
-  // `may_lack_work`: the recording does not tell whether all work is in it.
+  // Takes `may_lack_work` for a recording that does not tell whether all work is in it.
   DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
                  KernelClasses* classes, HostActivity* host, bool may_lack_work = false);
 

@@ -155,8 +155,8 @@ void KinetoImporter::AddToPairs(const ChromeEvent& event, int64_t time, std::str
 
 namespace {
 
-// Returns whether a row is work of a device, whatever its category is called: it has the device, the
-// stream and the id of a call. Profilers of other devices have names of their own.
+// Returns whether a row is work of a device, whatever its category is called: it has the device,
+// the stream and the id of a call. Profilers of other devices have names of their own.
 bool IsOfDevice(const ChromeEvent& event) {
   return WholeNumber(event.Arg("device")) && WholeNumber(event.Arg("stream")) &&
          WholeNumber(event.Arg("correlation"));

@@ -132,7 +132,9 @@ bool IsXSpaceFile(const InputPath& path) {
 // Returns the seconds of a moment that names a run.
 int64_t SecondsOf(const std::string& moment) {
   std::tm time{};
-  const auto number = [&](size_t at, size_t digits) { return std::stoi(moment.substr(at, digits)); };
+  const auto number = [&](size_t at, size_t digits) {
+    return std::stoi(moment.substr(at, digits));
+  };
   time.tm_year = number(0, 4) - 1900;
   time.tm_mon = number(5, 2) - 1;
   time.tm_mday = number(8, 2);

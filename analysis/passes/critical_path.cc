@@ -88,9 +88,9 @@ class PathShares {
     for (size_t i = 0; i < times.size(); ++i) {
       const auto category = static_cast<TimeCategory>(i);
       if (times[i] == 0) continue;
-      const bool is_host = category >= results::TIME_CATEGORY_INPUT &&
-                           category <= results::TIME_CATEGORY_HOST;
-      Add(is_host                                    ? results::PATH_SHARE_HOST
+      const bool is_host =
+          category >= results::TIME_CATEGORY_INPUT && category <= results::TIME_CATEGORY_HOST;
+      Add(is_host                                     ? results::PATH_SHARE_HOST
           : category == results::TIME_CATEGORY_LAUNCH ? results::PATH_SHARE_LAUNCH
                                                       : results::PATH_SHARE_NONE,
           "", times[i]);
@@ -200,11 +200,10 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   shares.Fill(path->duration_ns(), path);
   const DependencyGraph::Free present = graph.Present();
   for (const Subject& subject : Subjects()) {
-    const bool is_present =
-        std::any_of(subject.categories.begin(), subject.categories.end(),
-                    [&](results::TimeCategory category) {
-                      return present[category] || steps.outside()[category] != 0;
-                    });
+    const bool is_present = std::any_of(
+        subject.categories.begin(), subject.categories.end(), [&](results::TimeCategory category) {
+          return present[category] || steps.outside()[category] != 0;
+        });
     if (!is_present) continue;
     results::WhatIf what_if;
     what_if.set_subject(subject.subject);

@@ -48,7 +48,7 @@ void AddWholeGraphNote(const Process& process, uint64_t launches, const char* wh
 // Calls that launch graphs, each once.
 struct GraphCalls {
   uint64_t count = 0;
-  uint64_t empty_count = 0;  // of them, those of which no work is in the recording
+  uint64_t empty_count = 0;  // of them, those without any work in the recording
 };
 GraphCalls GraphCallsOf(const Process& process);
 

@@ -153,8 +153,7 @@ void IdleGaps::AddGap(uint32_t device, Interval time, uint32_t place) {
   const DeviceGap gap = GapOf(span);
   const Interval late = {gap.span.start, gap.HostUntil()};
   if (!gap.launch || late.length() <= 0) return;
-  span.late_ns =
-      late.length() - ForEachSeenPart(late, gaps_.at(device).unseen(), [](Interval) {});
+  span.late_ns = late.length() - ForEachSeenPart(late, gaps_.at(device).unseen(), [](Interval) {});
   ForEachLate(
       span, [&](uint32_t name, int64_t ns) { in_ops_.Add(name, ns); },
       [&](uint32_t name, int64_t ns) { in_functions_.Add(name, ns); });

@@ -63,7 +63,7 @@ class NamesDuring {
 
 class IdleGaps {
  public:
-  // With `from_ns` the time before a device's first work is a gap, too, from that moment on.
+  // Counts the time before a device's first work as a gap, too, from `from_ns` on.
   IdleGaps(PassContext& context, size_t index, std::optional<int64_t> from_ns = std::nullopt);
   IdleGaps(const IdleGaps&) = delete;
   IdleGaps& operator=(const IdleGaps&) = delete;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/derived/peak_rates.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/rows.h"
@@ -240,6 +241,44 @@ void FillReportedWork(const ReportedWork& work, results::Kernel* row) {
     // A byte in a nanosecond is a gigabyte in a second.
     row->set_moved_gb_per_s(static_cast<double>(work.bytes) / static_cast<double>(work.bytes_ns));
   }
+}
+
+void AddShapedWork(const LaunchedWork& launched, uint32_t track, const KernelTable& kernels,
+                   size_t row, ReportedWork* work) {
+  const uint32_t weight = kernels.weight[row];
+  const int64_t ns = kernels.duration_ns[row] * weight;
+  if (const auto flops = launched.FlopsOf(track, row)) {
+    work->flops += *flops * weight;
+    work->flops_ns += ns;
+  }
+  if (const auto bytes = launched.BytesOf(track, row)) {
+    work->bytes += *bytes * weight;
+    work->bytes_ns += ns;
+  }
+}
+
+void FillShapedWork(const ReportedWork& work, results::Kernel* row) {
+  if (row->flop_count() == 0)
+    FillFlops(work.flops, work.flops_ns, results::WORK_EVIDENCE_SHAPES, row);
+  if (work.bytes == 0) return;
+  row->set_bytes_estimate(work.bytes);
+  if (work.bytes_ns > 0)
+    row->set_estimate_gb_per_s(static_cast<double>(work.bytes) /
+                               static_cast<double>(work.bytes_ns));
+}
+
+std::string_view FillPeaks(const Process& process, results::Kernel* row) {
+  if (!row->has_flop_per_s() && !row->has_moved_gb_per_s() && !row->has_estimate_gb_per_s())
+    return {};
+  const proto::Device* device = DescribedDevice(process, row->device());
+  if (device == nullptr) return {};
+  if (const auto peak = PeakFlopPerSecond(device->name(), row->precision());
+      peak && row->has_flop_per_s()) {
+    row->set_peak_flop_per_s(*peak);
+    row->set_peak_flop_ratio(row->flop_per_s() / *peak);
+  }
+  if (const auto peak = PeakGbPerSecond(*device)) row->set_peak_gb_per_s(*peak);
+  return row->has_peak_flop_per_s() ? PeakSource(device->name()) : std::string_view();
 }
 
 }  // namespace gpuprof::analysis

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/derived/launched_work.h"
 #include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
@@ -80,6 +82,14 @@ void AddReportedWork(const KernelTable& kernels, size_t row, RowDetails* details
                      ReportedWork* work);
 // Fills sums and rates. A rate of no time is left out.
 void FillReportedWork(const ReportedWork& work, results::Kernel* row);
+// Adds what the shapes of an operation tell about one row.
+void AddShapedWork(const LaunchedWork& launched, uint32_t track, const KernelTable& kernels,
+                   size_t row, ReportedWork* work);
+// Fills what was counted from the shapes of operations, where the source reports nothing.
+void FillShapedWork(const ReportedWork& work, results::Kernel* row);
+// Fills the peaks of the device, and the part of its peak that was reached. The row has its rates
+// and its type of numbers. Returns where the figures are from; "": the device is not in our table.
+std::string_view FillPeaks(const Process& process, results::Kernel* row);
 void FillFlops(uint64_t flops, int64_t ns, results::WorkEvidence evidence, results::Kernel* row);
 
 }  // namespace gpuprof::analysis

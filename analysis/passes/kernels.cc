@@ -19,7 +19,9 @@
 
 #include "analysis/derived/busy_time.h"
 #include "analysis/derived/call_ids.h"
+#include "analysis/derived/launched_work.h"
 #include "analysis/derived/op_names.h"
+#include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
@@ -67,7 +69,8 @@ struct Sums {
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
   ReportedWork reported;
-  size_t number = 0;  // of the group, for FindMedians
+  ReportedWork shaped;  // by the shapes of operations
+  size_t number = 0;    // of the group, for FindMedians
 };
 
 using Groups = std::map<Key, Sums>;
@@ -139,6 +142,37 @@ void AddWorkSums(const PassContext& context, size_t index, Grouping grouping, Ga
   }
 }
 
+bool HasShapes(const PassContext& context, const Process& process) {
+  using Kind = proto::ChunkKind;
+  const TableSet& tables = context.trace().tables;
+  return tables.Has(Kind::kOp) && tables.Has(Kind::kApi) &&
+         std::any_of(process.tracks.begin(), process.tracks.end(),
+                     [](const Track& track) { return !track.op.detail.empty(); });
+}
+
+// Adds what kernels compute and move by the shapes of the operations that launched them.
+void AddShapes(PassContext& context, size_t index, Grouping grouping,
+               const std::unordered_set<uint32_t>* only, Gathered* to) {
+  const Process& process = context.process(index);
+  if (grouping == Grouping::kOp || grouping == Grouping::kStream || !HasShapes(context, process))
+    return;
+  ProcessOps& ops = context.ops(index);
+  Origin origins(&ops, context.calls(index));
+  RowDetails details(process);
+  const LaunchedWork launched(&ops, &origins, &details);
+  for (uint32_t number = 0; number < process.tracks.size(); ++number) {
+    const Track& track = process.tracks[number];
+    const KernelTable& kernels = track.kernel;
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      if (only != nullptr && only->count(kernels.correlation[row]) == 0) continue;
+      const Key key = KeyOf(grouping, context, index, track, kernels.signature[row], &to->families);
+      const auto group = to->groups.find(key);
+      if (group != to->groups.end())
+        AddShapedWork(launched, number, kernels, row, &group->second.shaped);
+    }
+  }
+}
+
 // `only`: correlations of the launches that count; null: all do. It must live as long as the
 // result.
 void AddProcess(PassContext& context, size_t index, Grouping grouping,
@@ -168,6 +202,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
     }
   }
   to->processes.push_back(std::move(summed));
+  AddShapes(context, index, grouping, only, to);
 }
 
 // Serves streams that cannot be walked in the order of time, or with kernels that do not count.
@@ -240,6 +275,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
   }
   if (device != nullptr) FillOccupancy(process, *device, sums.signatures, row);
   FillReportedWork(sums.reported, row);
+  FillShapedWork(sums.shaped, row);
   row->set_count(sums.count);
   row->set_total_ns(sums.total_ns);
   row->set_total_ratio(Ratio(sums.total_ns, all_ns));
@@ -317,6 +353,16 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
       out->set_tensor_cores_ns(out->tensor_cores_ns() + row.total_ns());
     if (row.tensor_cores() == results::TENSOR_CORE_USE_UNKNOWN)
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
+  }
+  for (results::Kernel& row : *out->mutable_kernels()) {
+    const auto process =
+        std::find_if(context.selected().begin(), context.selected().end(), [&](size_t index) {
+          return context.process(index).pid == row.pid() &&
+                 context.process(index).host == row.host();
+        });
+    if (process == context.selected().end()) continue;
+    const std::string_view source = FillPeaks(context.process(*process), &row);
+    if (!source.empty()) out->set_peak_source(std::string(source));
   }
   out->set_total_ns(total);
   if (context.trace().has_sums) return;

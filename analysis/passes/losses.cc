@@ -150,8 +150,8 @@ bool IsLibraryFrame(const results::Frame& frame) {
     if (StartsWith(name, space)) return true;
   }
   const size_t slash = frame.module().rfind('/');
-  const std::string_view module = std::string_view(frame.module())
-                                      .substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string_view module =
+      std::string_view(frame.module()).substr(slash == std::string::npos ? 0 : slash + 1);
   for (const std::string_view library :
        {"libstdc++.so", "libc++.so", "libc++abi.so", "libc.so", "libc-2.", "ld-linux", "libm.so"}) {
     if (StartsWith(module, library)) return true;

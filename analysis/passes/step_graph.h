@@ -33,8 +33,8 @@ class StepGraph {
   bool is_to_end() const { return is_to_end_; }
   int64_t start_ns() const { return graph_->nodes()[first_].span.start; }
   int64_t length_ns() const { return length_ns_; }
-  // Returns the times of the window's periods that lie before its first node or behind its last:
-  // the host's way to the first work of a step that no other step runs beside.
+  // Returns the times of the window's periods before its first node and behind its last. A step
+  // that overlaps no other step begins with them.
   const DeviceTimes& outside() const { return outside_; }
   // Returns the steps of the window. None: no steps were found, and it is the whole recording.
   std::optional<uint64_t> first_step() const { return first_step_; }

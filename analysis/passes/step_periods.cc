@@ -65,7 +65,8 @@ std::vector<int64_t> PendingUntil(const Process& process, uint32_t device, const
 int64_t UnseenUntil(const DeviceTimeline& timeline, Interval step) {
   // Before such a gap the step has done next to nothing.
   constexpr double kLittle = 0.05;
-  const auto latest = step.start + static_cast<int64_t>(kLittle * static_cast<double>(step.length()));
+  const auto latest =
+      step.start + static_cast<int64_t>(kLittle * static_cast<double>(step.length()));
   int64_t until = step.start;
   for (const DeviceGap& gap : timeline.gaps()) {
     if (gap.span.start > latest) break;
@@ -97,7 +98,8 @@ std::vector<Interval> HostPeriods(std::span<const results::Step> steps) {
   const std::vector<bool> followed = FollowedDirectly(steps);
   std::vector<Interval> periods;
   for (size_t i = 0; i < steps.size(); ++i)
-    periods.push_back({steps[i].start_ns(), followed[i] ? steps[i + 1].start_ns() : EndOf(steps[i])});
+    periods.push_back(
+        {steps[i].start_ns(), followed[i] ? steps[i + 1].start_ns() : EndOf(steps[i])});
   return periods;
 }
 

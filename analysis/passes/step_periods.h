@@ -6,9 +6,10 @@
 //
 // A period begins with the mark of its step. If the device is still at work of earlier steps then,
 // the period begins when that work ends: the device sets the pace. It ends where the next period
-// begins. Without a next step directly behind, it ends with the step's own last work if it began
-// with work, else with the mark or with the last work, whichever is later. So neighbouring periods touch, and what lies between steps that do not
-// follow each other (an evaluation, a checkpoint) is in none.
+// begins. A step without a next one directly behind ends with its own last work, if the device set
+// the pace at its begin. Else it ends with its mark, or with its last work if that is later. So
+// neighbouring periods touch, and what lies between steps that do not follow each other (an
+// evaluation, a checkpoint) is in none.
 //
 // Pure functions; the arguments are read only.
 
@@ -42,7 +43,7 @@ std::vector<Interval> HostPeriods(std::span<const results::Step> steps);
 void SetStepPeriod(const std::vector<int64_t>& lengths, results::Overview* out);
 
 // Returns for each step whether the next one follows directly. A pause far longer than those
-// between most steps is no part of a step.
+// between most steps belongs to neither step.
 std::vector<bool> FollowedDirectly(std::span<const results::Step> steps);
 
 }  // namespace gpuprof::analysis

@@ -76,8 +76,7 @@ void FillMissing(PassContext& context, size_t index, const results::DeviceSeries
   missing.set_is_sampled(IsSampled(context));
   missing.set_is_selection(verdict->is_selection());
   const bool is_missing = missing.empty_graph_count() != 0 || missing.is_sampled() ||
-                          missing.is_selection() ||
-                          missing.unexplained_ratio() >= kMuchUnexplained;
+                          missing.is_selection() || missing.unexplained_ratio() >= kMuchUnexplained;
   if (is_missing) *verdict->mutable_missing() = missing;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What bounds a step: by families of what it does, and by what it would win without each. One
-// thread.
+// The families that a step's time divides into, and the one that bounds the step. One thread.
 
 #pragma once
 

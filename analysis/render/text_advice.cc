@@ -75,7 +75,7 @@ const char* BoundWords(results::Bound bound) {
                                     "waits of streams for each other",
                                     "nothing that the recording explains",
                                     "the start of CUDA: no steady step was recorded",
-                                    "nothing that can be told"};
+                                    "a cause that cannot be known"};
   static_assert(std::size(kWords) == results::Bound_ARRAYSIZE);
   return kWords[bound];
 }
@@ -202,7 +202,8 @@ std::string VerdictText(const results::Verdict& verdict, const TextOptions& opti
       "device " + std::to_string(verdict.device()) + " of pid " + std::to_string(verdict.pid());
   std::string words;
   if (verdict.bound() == results::BOUND_UNKNOWN) {
-    words = "Verdict: it cannot be told what bounds " + device + ": " + MissingText(verdict);
+    words =
+        "Verdict: the cause that bounds " + device + " cannot be known: " + MissingText(verdict);
   } else {
     words = "Verdict: " + device + " is bound by " + BoundWords(verdict.bound()) + " (" +
             FormatPercent(verdict.bound_ratio()) +

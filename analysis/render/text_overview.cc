@@ -390,9 +390,8 @@ std::string MoreSteps(const results::Overview& result, const TextOptions& option
   }
   std::vector<const results::StepSeries*> rows;
   for (const results::StepSeries& series : more) rows.push_back(&series);
-  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return a->median_ns() < b->median_ns();
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto* a, const auto* b) { return a->median_ns() < b->median_ns(); });
   const int64_t middle = rows[rows.size() / 2]->median_ns();
   std::vector<const results::StepSeries*> others;
   for (const results::StepSeries* row : rows) {
@@ -422,7 +421,8 @@ std::string StepText(const results::Overview& result, const TextOptions& options
   if (result.has_verdict()) out += VerdictText(result.verdict(), options);
   if (result.has_step()) {
     const results::StepPeriod& step = result.step();
-    std::string words = FormatNumber(step.count()) + (step.count() == 1 ? " step of " : " steps of ") +
+    std::string words = FormatNumber(step.count()) +
+                        (step.count() == 1 ? " step of " : " steps of ") +
                         FormatDuration(step.mean_ns()) + " in the mean";
     if (step.count() > 1)
       words += ", median " + FormatDuration(step.median_ns()) + ", p10 " +

@@ -88,7 +88,8 @@ std::string WindowWords(const results::DeviceSeries& series) {
       FormatNumber(series.count()) + (series.count() == 1 ? " step" : " steps");
   return steps + ", mean " + FormatDuration(series.mean_ns()) + ", median " +
          FormatDuration(series.median_ns()) +
-         " from the begin of a step to that of the next; typical: step " + std::to_string(series.typical_number());
+         " from the begin of a step to that of the next; typical: step " +
+         std::to_string(series.typical_number());
 }
 
 bool HasSeveralSeries(const ResultMessage&, const CellContext& context) {

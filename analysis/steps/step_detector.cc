@@ -350,8 +350,8 @@ bool FromModules(ProcessOps& ops, DetectedSteps* out) {
     for (size_t row = 0; row < ranges.rows(); ++row) {
       auto& [total, marks] = by_name[ranges.name[row]];
       total += ranges.duration_ns[row];
-      marks.push_back({{ranges.end_ns[row] - ranges.duration_ns[row], ranges.end_ns[row]},
-                       ranges.name[row]});
+      marks.push_back(
+          {{ranges.end_ns[row] - ranges.duration_ns[row], ranges.end_ns[row]}, ranges.name[row]});
     }
     int64_t most = 0;
     for (auto& [name, found] : by_name) {

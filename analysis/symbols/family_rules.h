@@ -22,7 +22,8 @@ struct FamilyRule {
   results::KernelFamily family;
 };
 
-// Returns namespaces of C++ by their exact names: "deep_ep::layout". They decide before the words do.
+// Returns namespaces of C++ by their exact names: "deep_ep::layout". They decide before the words
+// do.
 std::span<const FamilyRule> NamespaceFamilies();
 // Returns rules for the words of a kernel's function.
 std::span<const FamilyRule> FunctionFamilies();
@@ -37,8 +38,8 @@ std::span<const FamilyRule> InstructionFamilies();
 std::span<const std::string_view> MovingWords();
 // Returns words of compilers that say nothing of what a kernel does.
 std::span<const std::string_view> FusionWords();
-// Returns templates that only launch another kernel, which is their first argument with arguments, or their
-// only one.
+// Returns templates that only launch another kernel, which is their first argument with arguments,
+// or their only one.
 std::span<const std::string_view> KernelLaunchers();
 
 }  // namespace gpuprof::analysis

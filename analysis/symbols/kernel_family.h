@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The family of a kernel: its purpose. The name alone decides, by the tables in family_rules.cc. Whether a kernel is a collective is part of the same answer. Everything that
-// asks for the kind of a kernel asks here, also the pages. Users' own rules come before these:
+// The family of a kernel: its purpose. The name alone decides, by the tables in family_rules.cc.
+// Whether a kernel is a collective is part of the same answer. Everything that asks for the kind of
+// a kernel asks here, also the pages. Users' own rules come before these:
 // analysis/symbols/kernel_rule_file.h.
 //
 // Rules see the words of identifiers and no pieces of words: "sync_clock" has no "nccl". They do

@@ -5,9 +5,10 @@
 
 #include "analysis/symbols/kernel_rule_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cerrno>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "analysis/analysis.h"
 #include "analysis/symbols/kernel_family.h"
 #include "analysis/symbols/module_symbols.h"
+#include "proto/codec/input_path.h"
+#include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
 
@@ -116,15 +119,20 @@ KernelFamily FamilyOfString(const Process& process, uint32_t name) {
 }
 
 Error ReadKernelRules(const std::string& path, std::shared_ptr<const KernelRules>* rules) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return {ErrorKind::kUsage, path + ": the file of kernel rules cannot be read"};
-  std::string text;
-  text.resize(kMostBytes + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return {ErrorKind::kUsage, path + ": the file of kernel rules cannot be read"};
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kMostBytes)
+  const codec::OwnedFile file(codec::OpenInput({path}));
+  std::string text(kMostBytes + 1, '\0');
+  size_t bytes = 0;
+  ssize_t more = file.fd() < 0 ? -1 : 1;
+  while (more > 0 && bytes < text.size()) {
+    more = read(file.fd(), text.data() + bytes, text.size() - bytes);
+    if (more > 0) bytes += static_cast<size_t>(more);
+  }
+  if (more < 0)
+    return {ErrorKind::kUsage,
+            path + ": the file of kernel rules cannot be read: " + codec::OpenErrorText(errno)};
+  if (bytes > kMostBytes)
     return {ErrorKind::kUsage, path + ": the file of kernel rules is larger than 1 MiB"};
+  text.resize(bytes);
   std::string fault;
   *rules = KernelRules::Parse(text, path, &fault);
   if (*rules == nullptr) return {ErrorKind::kUsage, fault};

@@ -44,8 +44,8 @@ TEST(Entrance, AllowsTheNamesThatAreGiven) {
 }
 
 TEST(Entrance, RefusesWhatIsNoName) {
-  for (const char* names : {"*", "http://hub.example.org", "hub.example.org/user", "a b", ",", "a,,b",
-                            ":9000", "a\r\nb"}) {
+  for (const char* names : {"*", "http://hub.example.org", "hub.example.org/user", "a b", ",",
+                            "a,,b", ":9000", "a\r\nb"}) {
     Entrance entrance;
     EXPECT_NE(entrance.AllowHosts(names), "") << names;
   }
@@ -62,7 +62,8 @@ TEST(Entrance, TakesTheProxysPrefixAway) {
   EXPECT_EQ(entrance.WithoutPrefix("/token/results/steps"), "/token/results/steps");
   EXPECT_EQ(entrance.WithoutPrefix("/user/me@x/proxy/80012/token/"),
             "/user/me@x/proxy/80012/token/");
-  for (const char* prefix : {"user/me", "/a//b", "/a/../b", "/a?b", "/a%2f", "/a b", "http://x/a"}) {
+  for (const char* prefix :
+       {"user/me", "/a//b", "/a/../b", "/a?b", "/a%2f", "/a b", "http://x/a"}) {
     Entrance other;
     EXPECT_NE(other.SetPrefix(prefix), "") << prefix;
   }
