@@ -21,10 +21,10 @@ struct GainRange {
   std::string_view change;
 };
 
-// Returns a gain of at most `ns`: so much time was subtracted. Nobody knows what remains of it.
+// Returns a gain of at most `ns`: so much time was subtracted. A part of the time may remain.
 GainRange Bound(int64_t ns, std::string_view change);
 // Returns what the replay of the dependency graph says: a step is `ns` shorter if the change leaves
-// nothing of the time. `least_part`: what part of it the change wins surely.
+// nothing of the time. The change surely wins `least_part` of the gain.
 GainRange Replayed(int64_t ns, std::string_view change, double least_part = 0.7);
 // Returns the gain of work that nothing hides for `exposed_ns`. `saved_ns` is what the replay says
 // of a step without this work: 0 if it was not played, or if nothing in the file tells what waits

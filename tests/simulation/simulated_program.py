@@ -122,7 +122,9 @@ class Run:
         ns = 0 if is_free else ns
         end = self.device(op, ns, "gpu_memcpy", name.format("Pageable" if op.blocks else "Pinned"), self.now, bytes=max(ns // 40, 1))
         cost = 0 if is_free or self.without == "host" else LAUNCH
-        if op.blocks and not is_free:
+        # A small result that is read back waits for the queue, not for the copy.
+        is_wait = op.to_host and self.without == "waits"
+        if op.blocks and not is_free and not is_wait:
             cost = end - self.now
         if cost:
             self.call("cudaMemcpyAsync", self.now, cost, self.correlation)
