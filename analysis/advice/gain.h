@@ -26,10 +26,10 @@ GainRange Bound(int64_t ns, std::string_view change);
 // Returns what the replay of the dependency graph says: a step is `ns` shorter if the change leaves
 // nothing of the time. The change surely wins `least_part` of the gain.
 GainRange Replayed(int64_t ns, std::string_view change, double least_part = 0.7);
-// Returns the gain of work that nothing hides for `exposed_ns`. `saved_ns` is what the replay says
-// of a step without this work: 0 if it was not played, or if nothing in the file tells what waits
-// for the work. The low end follows from the replay. The high end is the exposed time: no step wins
-// more, and it wins so much if the host keeps pace.
+// Returns the gain of work that nothing hides for `exposed_ns`. `saved_ns` is what the replay
+// says of a step without this work. It is 0 if it was not played, or if the file does not show what
+// waits for the work. The low end follows from the replay. The high end is the exposed time: no
+// step wins more, and it wins so much if the host keeps pace.
 GainRange ExposedGain(int64_t saved_ns, int64_t exposed_ns, std::string_view change);
 // Returns a gain that the recording cannot tell.
 GainRange NotComputed(std::string_view change);

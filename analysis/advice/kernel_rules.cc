@@ -73,15 +73,21 @@ LongGapSums LongGapsOf(const AdviceFacts& facts) {
     ++sums.count;
     sums.total_ns += gap.duration_ns;
     sums.late_ns += gap.late_ns;
+    sums.host_ns_per_step += gap.host_ns;
   }
-  sums.late_ns_per_step = sums.late_ns / static_cast<int64_t>(device.series.count());
+  const auto steps = static_cast<int64_t>(device.series.count());
+  sums.late_ns_per_step = sums.late_ns / steps;
+  sums.host_ns_per_step /= steps;
   return sums;
 }
 
 std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   if (!HasWholeSteps(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  const auto [count, least, total, late, gain] = LongGapsOf(facts);
+  const LongGapSums sums = LongGapsOf(facts);
+  const auto count = sums.count;
+  const int64_t least = sums.least_ns, total = sums.total_ns, late = sums.late_ns;
+  const int64_t gain = sums.late_ns_per_step;
   if (count == 0) return std::nullopt;
   const results::IdleGap& longest = device.idle.longest;
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;

@@ -80,7 +80,7 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
   if (Share(device, late + launch) < facts.limits("LA-001.min_share")) return std::nullopt;
   // Without the host's time, data and code are there at once, too: other rules speak of these.
   // Long gaps are of something else that the host does: GP-002 speaks of them.
-  const int64_t in_long_gaps = LongGapsOf(facts).late_ns_per_step;
+  const int64_t in_long_gaps = LongGapsOf(facts).host_ns_per_step;
   const int64_t gain = std::min(std::max(device.SavedPerStep(results::WHAT_IF_HOST),
                                          device.SavedPerStep(results::WHAT_IF_LAUNCHES)),
                                 late + launch) -

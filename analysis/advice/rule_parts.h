@@ -57,6 +57,7 @@ struct LongGapSums {
   int64_t least_ns = 0;  // shorter gaps do not count
   int64_t total_ns = 0, late_ns = 0;
   int64_t late_ns_per_step = 0;
+  int64_t host_ns_per_step = 0;  // the same without data, code and waits
 };
 LongGapSums LongGapsOf(const AdviceFacts& facts);
 

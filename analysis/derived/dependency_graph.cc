@@ -26,15 +26,13 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
-// The clocks of host and device agree to about so much: a long call that ends so shortly before its
-// own work waited for it.
+// The clocks of host and device agree to so much: a long call that ends just before its work
+// waited.
 constexpr int64_t kClockErrorNs = 20'000;
 constexpr int64_t kLongCallNs = 50'000;
-// Work that lay in the queue for longer than this, with nothing known to wait for, waited for work
-// of another stream: files of other tools do not tell which.
+// Work that lay in the queue for longer, with nothing known to wait for, waited for another stream.
 constexpr int64_t kLongInQueueNs = 20'000;
-// Events can begin at the same time. Then the end of a wait comes before the thread's next call,
-// and a call comes before the work that it launches.
+// At one moment the end of a wait comes before the thread's next call, and a call before its work.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
 
 int OrderOf(const DependencyNode& node) {
@@ -169,9 +167,8 @@ class GraphMaker {
     end.awaited_ns = *awaited;
     // A launch that waited for room goes on when any work has ended, which is not recorded: what
     // passed since the work before it belongs to the work.
-    end.span = {IsLaunch(track, row) ? std::max(*awaited, span.end - kShortWaitNs) : *awaited,
-                span.end};
-    end.span.start = std::min(end.span.start, span.end);
+    const int64_t room = std::max(*awaited, span.end - kShortWaitNs);
+    end.span = {std::min(IsLaunch(track, row) ? room : *awaited, span.end), span.end};
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
     AddNode(node);
@@ -230,7 +227,12 @@ class GraphMaker {
     std::optional<int64_t> end;
     const uint32_t id = process_.tracks[track].api.correlation[row];
     if (const OwnWork* const own = own_work_.Of(track, row)) {
-      if (own->last_end > span.start && own->last_end <= span.end + ClockSlack(span)) {
+      const bool is_waited =
+          own->last_end > span.start && own->last_end <= span.end + ClockSlack(span);
+      // By the clocks' error short work may lie behind the call: then the work before it counts.
+      if (is_waited && own->first.start >= span.end) {
+        end = LatestEnd(own->stream, span.start);
+      } else if (is_waited) {
         end = own->last_end;
       } else if (queued_.IsHeldUp(span)) {
         end = queued_.LastEnd(span.end);
@@ -391,8 +393,7 @@ class GraphMaker {
         delays.push_back(node.span.start - start);
     }
     if (delays.empty()) return;
-    // Some of the work waited for more than its launch: the quicker half tells more.
-    const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
+      const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
     std::nth_element(delays.begin(), quartile, delays.end());
     usual_launch_ns_ = *quartile;
   }
@@ -557,10 +558,9 @@ class GraphMaker {
     const auto ended = ends_.find(node.awaited_ns);
     if (ended == ends_.end()) return;
     for (const uint32_t work : ended->second) {
+      // By the clocks' error the call may end before the work: then the time is negative.
       if (work < n)
-        AddEdge(work, false,
-                {{out_->nodes_[work].category,
-                  std::max<int64_t>(node.span.start - node.awaited_ns, 0)}});
+        AddEdge(work, false, {{out_->nodes_[work].category, node.span.start - node.awaited_ns}});
     }
   }
 

@@ -74,9 +74,12 @@ std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node,
                                     int64_t from_ns) {
   const PlayedGraph played = graph.Play({});
   std::vector<PathPiece> pieces;
+  int64_t until = std::numeric_limits<int64_t>::max();  // the pieces are disjoint
   const auto add = [&](Interval span, TimeCategory category, uint32_t of, uint32_t to) {
-    span.start = std::max(span.start, from_ns);
-    if (span.end > span.start) pieces.push_back({span, category, of, to});
+    span = {std::max(span.start, from_ns), std::min(span.end, until)};
+    if (span.end <= span.start) return;
+    pieces.push_back({span, category, of, to});
+    until = span.start;
   };
   bool is_end = from_end;
   while (node != kNoNode) {

@@ -68,7 +68,10 @@ void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeri
                         span.start_ns < series.end_ns();
     if (!counts) continue;
     counted.push_back(&span);
-    facts->gaps.push_back({span.duration_ns, span.late_ns});
+    constexpr int64_t kLongNs = 1'000'000;
+    const int64_t host_ns =
+        span.duration_ns < kLongNs ? 0 : gaps.TimesOf(span)[results::TIME_CATEGORY_HOST];
+    facts->gaps.push_back({span.duration_ns, span.late_ns, host_ns});
     if (longest == nullptr || span.duration_ns > longest->duration_ns) longest = &span;
     gaps.ForEachLate(
         span, [&](uint32_t name, int64_t ns) { by_op[name] += ns; },

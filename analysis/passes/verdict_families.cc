@@ -6,6 +6,7 @@
 #include "analysis/passes/verdict_families.h"
 
 #include <algorithm>
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -60,6 +61,20 @@ results::Bound MemberOfHost(const results::DeviceSeries& series) {
   return launch > host ? results::BOUND_LAUNCH : results::BOUND_HOST;
 }
 
+// Returns for how long the device showed no work although work lay in its queue. That is less than
+// the time without a cause: a recording without calls has idle time, and no cause of it.
+int64_t UnexplainedIn(PassContext& context, size_t index, const results::DeviceSeries& series) {
+  const auto devices = context.devices(index);
+  const auto found = devices->all().find(series.device());
+  if (found == devices->all().end()) return 0;
+  int64_t sum = 0;
+  for (const DeviceGap& gap : found->second.gaps()) {
+    const int64_t from = std::max(gap.UnseenFrom(), series.start_ns());
+    sum += std::max<int64_t>(std::min(gap.span.end, series.end_ns()) - from, 0);
+  }
+  return sum;
+}
+
 }  // namespace
 
 void FillMissing(PassContext& context, size_t index, const results::DeviceSeries& series,
@@ -68,11 +83,10 @@ void FillMissing(PassContext& context, size_t index, const results::DeviceSeries
   const GraphCalls graphs = GraphCallsOf(context.process(index));
   missing.set_graph_count(graphs.count);
   missing.set_empty_graph_count(graphs.empty_count);
-  for (const results::CategoryTime& part : series.categories()) {
-    if (part.category() != results::TIME_CATEGORY_UNEXPLAINED || series.count() == 0) continue;
-    missing.set_unexplained_ns(part.total_ns() / static_cast<int64_t>(series.count()));
-    missing.set_unexplained_ratio(part.total_ratio());
-  }
+  const int64_t unexplained = UnexplainedIn(context, index, series);
+  if (series.count() != 0)
+    missing.set_unexplained_ns(unexplained / static_cast<int64_t>(series.count()));
+  missing.set_unexplained_ratio(Ratio(unexplained, series.total_ns()));
   missing.set_is_sampled(IsSampled(context));
   missing.set_is_selection(verdict->is_selection());
   const bool is_missing = missing.empty_graph_count() != 0 || missing.is_sampled() ||
