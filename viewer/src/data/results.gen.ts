@@ -197,6 +197,7 @@ export interface Graphs {
   total_ns: number;
   graph_count: number;
   modes: GraphModeChange[];
+  call_count: number;
 }
 
 export interface Overheads {
@@ -328,7 +329,7 @@ export interface StepSeries {
   pid: number;
   tid: number;
   name: string;
-  method: "none" | "marker" | "ranges" | "optimizer" | "loader" | "backward";
+  method: "none" | "marker" | "ranges" | "optimizer" | "loader" | "backward" | "modules";
   marker: string;
   confidence: Confidence | null;
   count: number;
@@ -637,6 +638,7 @@ export interface StepPeriod {
   p90_ns: number;
   is_of_device: boolean;
   pid: number;
+  host: string;
   device: number | null;
 }
 
