@@ -393,7 +393,7 @@ class GraphMaker {
         delays.push_back(node.span.start - start);
     }
     if (delays.empty()) return;
-      const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
+    const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
     std::nth_element(delays.begin(), quartile, delays.end());
     usual_launch_ns_ = *quartile;
   }
