@@ -33,6 +33,7 @@ class Bundle;
 
 namespace gpuprof::analysis {
 
+class KernelRules;
 struct Trace;
 // A file or folder that the user named, or something that was found in that folder.
 using codec::InputPath;
@@ -70,7 +71,13 @@ struct OpenOptions {
   // For an imported bundle: results name this trace, with its sizes, in place of the bundle. Empty:
   // they name the bundle.
   ImportOrigin origin;
+  // What users call the families of kernels (ReadKernelRules). Null: they do not.
+  std::shared_ptr<const KernelRules> kernel_rules;
 };
+
+// Reads a file of rules for families of kernels: a family and a regular expression a line. A bad
+// line is an error that names it. docs/analysing.md has the format.
+Error ReadKernelRules(const std::string& path, std::shared_ptr<const KernelRules>* rules);
 
 // Files of another tool that Open reads as one recording.
 struct ForeignInput {

@@ -50,6 +50,10 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
   if (Error error = PlaceFiles(path, options.recover, options.threads, model, &placed))
     return error;
   const TraceFiles &files = placed.files, &samplers = placed.samplers;
+  // An imported trace may tell the shapes of operations: its kernels have rates by them.
+  if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
+    trace->tables = trace->tables | TableSet{proto::ChunkKind::kOp, proto::ChunkKind::kApi,
+                                             proto::ChunkKind::kLaunch};
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
@@ -92,7 +96,9 @@ Error Open(const InputPath& input, const OpenOptions& options,
   ModelBuilder model(path.path);
   try {
     if (const Error error = OpenAny(path, options, &model)) return error;
-    *trace = std::make_shared<const Trace>(model.Finish());
+    Trace opened = model.Finish();
+    for (Process& process : opened.processes) process.kernel_rules = options.kernel_rules;
+    *trace = std::make_shared<const Trace>(std::move(opened));
   } catch (const std::bad_alloc&) {
     return Unreadable(path.path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "

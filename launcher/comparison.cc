@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "launcher/read_file.h"
+#include "launcher/reading.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -40,6 +41,7 @@ Measured Measure(const PlacedInput& input, const analysis::PassOptions& options,
   open.tables = analysis::CompareTables();
   open.memory_limit_bytes = memory_limit_bytes;
   open.origin = input.origin;
+  open.kernel_rules = GivenKernelRules();
   std::shared_ptr<const analysis::Trace> trace;
   measured.error = analysis::Open(input.path, open, &trace);
   if (measured.error) return measured;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "launcher/reading.h"
 #include "launcher/temporary_folder.h"
 
 namespace gpuprof::launcher {
@@ -149,6 +150,7 @@ PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
   analysis::OpenOptions open;
   open.headers_only = true;
   open.origin = input.origin;
+  open.kernel_rules = GivenKernelRules();
   std::shared_ptr<const analysis::Trace> trace;
   analysis::Error error = analysis::Open(input.path, open, &trace);
   if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);

@@ -14,6 +14,7 @@
 
 #include "analysis/analysis.h"
 #include "launcher/facts.h"
+#include "launcher/options.h"
 #include "launcher/text.h"
 
 namespace gpuprof::launcher {
@@ -41,6 +42,15 @@ inline std::string WithoutSlash(std::string path) {
   return path == "/" ? "" : path;
 }
 
+// Reads a file of rules for families of kernels. All recordings that this command opens from then
+// on have them. Returns what is wrong with the file; empty: nothing. One thread, before the first
+// one is opened.
+std::string UseKernelRules(std::string_view path);
+// Declares --kernel-rules.
+void DeclareKernelRules(Options* options, std::string* path);
+// Returns the rules for OpenOptions; null: none were given.
+std::shared_ptr<const analysis::KernelRules> GivenKernelRules();
+
 // Opens an input, with the rows of these tables alone, or with sums (OpenOptions). Returns kExitOk
 // and fills `trace`, or says the cause and returns the exit status.
 inline int OpenInput(const analysis::InputPath& path, bool headers_only,
@@ -51,6 +61,7 @@ inline int OpenInput(const analysis::InputPath& path, bool headers_only,
   options.headers_only = headers_only;
   options.tables = tables;
   options.sums_above_rows = sums_above_rows;
+  options.kernel_rules = GivenKernelRules();
   return ExitOf(analysis::Open(path, options, trace));
 }
 

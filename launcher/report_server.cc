@@ -71,26 +71,20 @@ std::string ReportServer::Address() const {
   return "http://127.0.0.1:" + std::to_string(server_.port()) + "/" + token_ + "/";
 }
 
+std::string ReportServer::ProxiedPath() const {
+  if (entrance_.hosts().empty() && entrance_.prefix().empty()) return "";
+  return entrance_.prefix() + "/" + token_ + "/";
+}
+
 bool ReportServer::Stop() {
   if (!served_->Stop()) return false;
   server_.Stop();
   return true;
 }
 
-// A foreign page can give its own name this machine's address, but it cannot choose this header.
-bool ReportServer::IsOurHost(const std::string& host) const {
-  const std::string port = ":" + std::to_string(server_.port());
-  return host == "127.0.0.1" + port || host == "localhost" + port;
-}
-
-// A browser sends the origin of the page that asks.
-bool ReportServer::IsOurOrigin(const std::string& origin) const {
-  constexpr std::string_view kScheme = "http://";
-  return origin.starts_with(kScheme) && IsOurHost(origin.substr(kScheme.size()));
-}
-
 // Returns whether the first part of a path is the token.
 bool ReportServer::HasToken(std::string_view path) const {
+  path = entrance_.WithoutPrefix(path);
   if (!path.starts_with('/')) return false;
   path.remove_prefix(1);
   return IsSame(token_, path.substr(0, path.find_first_of("/?#")));
@@ -98,12 +92,14 @@ bool ReportServer::HasToken(std::string_view path) const {
 
 // Returns the answer to a request that may not enter.
 std::optional<HttpAnswer> ReportServer::RefusalOf(const HttpRequest& request) const {
-  if (!IsOurHost(request.host)) {
-    return Refuse(403,
-                  "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
-                      "/. A tunnel must use the same port at both ends.");
+  if (!entrance_.IsHost(request.host, server_.port())) {
+    return Refuse(
+        403, "The address must begin with http://127.0.0.1:" + std::to_string(server_.port()) +
+                 "/. Behind a proxy, or a tunnel with another port, start 'gpuprof serve' with "
+                 "--allow-host NAME, for example --allow-host hub.example.org or --allow-host "
+                 "localhost:9000.");
   }
-  if (request.origin.has_value() && !IsOurOrigin(*request.origin))
+  if (request.origin.has_value() && !entrance_.IsOrigin(*request.origin, server_.port()))
     return Refuse(403, "Another site's page asked for this.");
   if (!HasToken(request.path)) return NoToken();
   return std::nullopt;
@@ -111,9 +107,10 @@ std::optional<HttpAnswer> ReportServer::RefusalOf(const HttpRequest& request) co
 
 HttpAnswer ReportServer::Answer(const HttpRequest& request) {
   if (std::optional<HttpAnswer> refusal = RefusalOf(request)) return *refusal;
-  const size_t slash = request.path.find('/', 1);
+  const std::string path(entrance_.WithoutPrefix(request.path));
+  const size_t slash = path.find('/', 1);
   if (slash == std::string::npos) return Refuse(404, "The page's address ends with a slash.");
-  return served_->Answer(request.path.substr(slash + 1), request);
+  return served_->Answer(path.substr(slash + 1), request);
 }
 
 }  // namespace gpuprof::launcher

@@ -10,7 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "launcher/entrance.h"
 #include "launcher/http_server.h"
 
 namespace gpuprof::launcher {
@@ -30,13 +32,16 @@ HttpAnswer RefusePost();
 
 class ReportServer {
  public:
-  // Serves an object that outlives this one.
-  explicit ReportServer(Served* served) : served_(served) {}
+  // Serves an object that outlives this one. `entrance`: by which names and path it is reached.
+  ReportServer(Served* served, Entrance entrance)
+      : served_(served), entrance_(std::move(entrance)) {}
 
   // Begins to answer on a port of 127.0.0.1. Returns empty, or cause and fix.
   std::string Start(uint16_t port);
   // Returns the address of the page, with the token.
   std::string Address() const;
+  // Returns where the page is behind a proxy: its path, with the token. Empty: no name, no path.
+  std::string ProxiedPath() const;
   // Ends all answers. Returns false if work goes on that cannot be interrupted: then the process
   // must end without a further step.
   bool Stop();
@@ -45,10 +50,9 @@ class ReportServer {
   bool HasToken(std::string_view path) const;
   HttpAnswer Answer(const HttpRequest& request);
   std::optional<HttpAnswer> RefusalOf(const HttpRequest& request) const;
-  bool IsOurHost(const std::string& host) const;
-  bool IsOurOrigin(const std::string& origin) const;
 
   Served* const served_;
+  const Entrance entrance_;
   std::string token_;
   HttpServer server_;
 };

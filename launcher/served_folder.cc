@@ -12,6 +12,7 @@
 
 #include "launcher/json_text.h"
 #include "launcher/page_files.h"
+#include "launcher/reading.h"
 #include "launcher/report_page.h"
 #include "launcher/text.h"
 #include "launcher/version.h"
@@ -238,6 +239,7 @@ ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
   analysis::OpenOptions open;
   open.headers_only = true;
   open.origin = input.origin;
+  open.kernel_rules = GivenKernelRules();
   std::shared_ptr<const analysis::Trace> trace;
   if (const analysis::Error error = analysis::Open(input.path, open, &trace)) {
     const std::lock_guard lock(mutex_);

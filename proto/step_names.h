@@ -8,7 +8,8 @@
 // follow the name: "step 12", "iter_12", "ProfilerStep#12". Ranges are those of NVTX and ITT, and
 // those that a framework's program names (PyTorch's record_function). The outermost range counts:
 // a range that begins while another step is open is not a step. vLLM names each pass over
-// its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too.
+// its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too. So is a
+// word with a description in brackets: sglang's "step[DECODE bs=62]".
 //
 // An optimizer step of PyTorch is a step if the process shows no range that is a step.
 
@@ -22,8 +23,9 @@
 namespace gpuprof::proto {
 
 inline constexpr const char* kStepWords[] = {
-    "step",          "iteration",  "iter",          "train_step",   "trainstep",
-    "training_step", "train step", "training step", "ProfilerStep", "train_iteration"};
+    "step",         "iteration",       "iter",          "train_step",
+    "trainstep",    "training_step",   "train step",    "training step",
+    "ProfilerStep", "train_iteration", "denoising_step"};
 
 // The domain of ranges that a program names through PyTorch.
 inline constexpr char kFrameworkDomain[] = "PyTorch";
@@ -86,6 +88,21 @@ inline bool IsEngineStep(NameText name) noexcept {
   return false;
 }
 
+// Returns the bytes of a name in front of a description in brackets at its end: "step[DECODE
+// bs=62]", "iteration (warm)". The whole name without one.
+inline uint32_t BytesBeforeBrackets(NameText name) noexcept {
+  if (name.bytes < 2) return name.bytes;
+  const char close = name.chars[name.bytes - 1];
+  const char open = close == ']' ? '[' : close == ')' ? '(' : close == '}' ? '{' : 0;
+  if (open == 0) return name.bytes;
+  for (uint32_t at = 0; at < name.bytes; ++at) {
+    if (name.chars[at] != open) continue;
+    while (at != 0 && (name.chars[at - 1] == ' ' || name.chars[at - 1] == '_')) --at;
+    return at;
+  }
+  return name.bytes;
+}
+
 // Reads the name of a range: whether it is a step, and its number.
 inline StepName ReadStepName(NameText name, NameText domain, const char* wanted) noexcept {
   constexpr uint32_t kMostDigits = 18;
@@ -98,6 +115,11 @@ inline StepName ReadStepName(NameText name, NameText domain, const char* wanted)
     step.is_step = true;
     step.word_bytes = kWordBytes;
     return step;
+  }
+  if (const uint32_t bytes = BytesBeforeBrackets(name); wanted[0] == 0 && bytes != name.bytes) {
+    step.is_step = IsStepWord({name.chars, bytes}, domain, wanted);
+    step.word_bytes = bytes;
+    if (step.is_step) return step;
   }
   uint32_t end = name.bytes;
   while (end != 0 && name.chars[end - 1] >= '0' && name.chars[end - 1] <= '9') --end;

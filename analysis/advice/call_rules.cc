@@ -51,7 +51,7 @@ std::optional<Finding> BlockingWaits(const AdviceFacts& facts) {
   if (Share(device, gain) < facts.limits("SY-001.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "SY-001", "The host waits for the GPU, and the GPU then for the host");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "the host does not wait for the GPU"), &finding);
   finding.add_evidence("A step would take " + FormatDuration(device.StepNs() - gain) +
                        " instead of " + FormatDuration(device.StepNs()) +
                        " if the host did not wait for the GPU.");
@@ -81,7 +81,8 @@ std::optional<Finding> Allocations(const AdviceFacts& facts) {
   const Pieces& calls = facts.device->allocations;
   std::optional<Finding> finding =
       MakeOfPieces(facts, calls, "SY-002.min_share", "SY-002",
-                   "Steps allocate or free memory of CUDA, which holds up the host and the GPU");
+                   "Steps allocate or free memory of CUDA, which holds up the host and the GPU",
+                   "these calls take no time");
   if (!finding) return std::nullopt;
   AddCalls(facts, calls, "calls that allocate or free", &*finding);
   AddFix(
@@ -143,8 +144,9 @@ std::optional<Finding> FullQueue(const AdviceFacts& facts) {
 std::optional<Finding> SlowCalls(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& calls = facts.device->slow_calls;
-  std::optional<Finding> finding = MakeOfPieces(facts, calls, "LA-005.min_share", "LA-005",
-                                                "Some calls of CUDA take unusually long");
+  std::optional<Finding> finding =
+      MakeOfPieces(facts, calls, "LA-005.min_share", "LA-005",
+                   "Some calls of CUDA take unusually long", "these calls take no time");
   if (!finding) return std::nullopt;
   const std::string function = calls.longest.name;
   finding->add_evidence(CountPerStep(*facts.device, calls.count) + ": calls of " + function +
@@ -167,7 +169,7 @@ std::optional<Finding> CodeLoads(const AdviceFacts& facts) {
       std::max(facts.limits("LA-007.min_share"), facts.limits("all.min_gain")))
     return std::nullopt;
   Finding finding = MakeOfDevice(device, "LA-007", "Steps load or compile code for the GPU");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "code is loaded and compiled in no time"), &finding);
   AddCalls(facts, device.code_loads, "loads of code, and compilations by the driver", &finding);
   AddFix(
       facts,
@@ -188,7 +190,7 @@ std::optional<Finding> Recompiles(const AdviceFacts& facts) {
       std::max(facts.limits("ST-005.min_share"), facts.limits("all.min_gain")))
     return std::nullopt;
   Finding finding = MakeOfDevice(device, "ST-005", "Steps trace or compile the program again");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "the program is traced and compiled in no time"), &finding);
   AddCalls(facts, device.recompiles, "compilations of the framework", &finding);
   AddFix(facts,
          {"Compile before the loop, and keep what was compiled.",

@@ -47,7 +47,8 @@ std::optional<Finding> SmallMessages(const AdviceFacts& facts) {
   if (Ratio(small.total_ns, device.messages_ns) < facts.limits("CO-004.min_comm_share"))
     return std::nullopt;
   std::optional<Finding> finding =
-      MakeOfPieces(facts, small, "all.min_gain", "CO-004", "Collectives send many small messages");
+      MakeOfPieces(facts, small, "all.min_gain", "CO-004", "Collectives send many small messages",
+                   "a part of these collectives takes no time");
   if (!finding) return std::nullopt;
   finding->mutable_confidence()->set_level(
       std::min(finding->confidence().level(), results::LEVEL_MEDIUM));
@@ -110,7 +111,7 @@ std::optional<Finding> LateRank(const AdviceFacts& facts) {
   const int64_t gain = ranks.late_ns / static_cast<int64_t>(device.series.count());
   if (Share(device, gain) < facts.limits("CO-002.min_share")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "CO-002", "One rank is late at the collectives");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the wait for the last rank"), &finding);
   finding.add_evidence(RankText(ranks.late) + " is the last of " + FormatNumber(ranks.rank_count) +
                        " ranks at " + FormatNumber(ranks.late_count) + " of " +
                        FormatNumber(ranks.matched_count) + " collectives (" + FormatPercent(last) +
@@ -118,7 +119,8 @@ std::optional<Finding> LateRank(const AdviceFacts& facts) {
   finding.add_fix("Ask what holds this rank up: `gpuprof advise --pid " +
                   std::to_string(ranks.late.pid) +
                   "`. A rank with little work on its GPU and a late host is slow, too.");
-  finding.set_caveat("Ranks of other machines are not compared.");
+  finding.set_caveat(
+      "Clocks of machines were put right by the ends of collectives, which all ranks see at once.");
   return finding;
 }
 
@@ -132,7 +134,7 @@ std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
   const int64_t gain = ranks.slowest_ns - ranks.mean_ns;
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "CO-008", "Ranks compute for different times");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "what the slowest rank computes beyond the mean"), &finding);
   finding.add_evidence(RankText(ranks.slowest) + " computes for " +
                        FormatDuration(ranks.slowest_ns) + " a step. " + RankText(ranks.fastest) +
                        " computes for " + FormatDuration(ranks.fastest_ns) + ". The mean of " +
@@ -141,7 +143,6 @@ std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
   finding.add_fix(
       "Give all ranks the same work: batches of equal numbers of tokens, stages of a pipeline of "
       "equal time. Divide tables and experts by their cost.");
-  finding.set_caveat("Ranks of other machines are not compared.");
   return finding;
 }
 

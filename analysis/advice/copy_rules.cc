@@ -32,7 +32,8 @@ std::optional<Finding> PageableCopies(const AdviceFacts& facts) {
   const Pieces& copies = facts.device->pageable_copies;
   std::optional<Finding> finding =
       MakeOfPieces(facts, copies, "CP-001.min_share", "CP-001",
-                   "Asynchronous copies of pageable memory hold up the host");
+                   "Asynchronous copies of pageable memory hold up the host",
+                   "these copies and their calls take no time");
   if (!finding) return std::nullopt;
   AddCopies(facts, copies, "asynchronous copies from or to pageable memory", &*finding);
   finding->add_evidence(
@@ -52,7 +53,8 @@ std::optional<Finding> SynchronousCopies(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& copies = facts.device->sync_copies;
   std::optional<Finding> finding = MakeOfPieces(facts, copies, "CP-002.min_share", "CP-002",
-                                                "The host waits for copies that it makes itself");
+                                                "The host waits for copies that it makes itself",
+                                                "these copies and their calls take no time");
   if (!finding) return std::nullopt;
   AddCopies(facts, copies, "copies whose call waits for the copy", &*finding);
   AddFix(facts,
@@ -72,10 +74,10 @@ std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
   const int64_t to_host = device.PerStep(results::TIME_CATEGORY_COPY_DTOH);
   const int64_t on_device = device.PerStep(results::TIME_CATEGORY_COPY_DTOD);
   const int64_t exposed = to_device + to_host + on_device;
-  const int64_t gain = std::min(device.SavedPerStep(results::WHAT_IF_COPIES), exposed);
-  const double least = facts.limits("all.min_gain");
   if (Share(device, exposed) < facts.limits("CP-003.min_share")) return std::nullopt;
-  if (Share(device, gain) < least) return std::nullopt;
+  const GainRange gain =
+      ExposedGain(device.SavedPerStep(results::WHAT_IF_COPIES), exposed, "the copies take no time");
+  if (Share(device, gain.high_ns) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "CP-003", "Copies run while the GPU computes nothing");
   SetGain(facts, gain, &finding);
   finding.add_evidence("In " + OfStep(device, exposed) + " only copies ran: " +
@@ -105,8 +107,9 @@ std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
 std::optional<Finding> SmallCopies(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& copies = facts.device->small_copies;
-  std::optional<Finding> finding = MakeOfPieces(facts, copies, "CP-004.min_share", "CP-004",
-                                                "Many small copies follow each other");
+  std::optional<Finding> finding =
+      MakeOfPieces(facts, copies, "CP-004.min_share", "CP-004",
+                   "Many small copies follow each other", "one copy is made for each run of them");
   if (!finding) return std::nullopt;
   AddCopies(facts, copies, "small copies behind another one of the same direction", &*finding);
   AddFix(facts,
@@ -125,7 +128,8 @@ std::optional<Finding> ReturnedCopies(const AdviceFacts& facts) {
   const Pieces& copies = facts.device->returned_copies;
   std::optional<Finding> finding =
       MakeOfPieces(facts, copies, "CP-006.min_share", "CP-006",
-                   "The same number of bytes goes to the host and back within a step");
+                   "The same number of bytes goes to the host and back within a step",
+                   "these copies and their calls take no time");
   if (!finding) return std::nullopt;
   finding->mutable_confidence()->set_level(
       std::min(finding->confidence().level(), results::LEVEL_MEDIUM));
@@ -147,7 +151,8 @@ std::optional<Finding> Memsets(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const Pieces& sets = facts.device->memsets;
   std::optional<Finding> finding =
-      MakeOfPieces(facts, sets, "CP-008.min_share", "CP-008", "Memory is set again and again");
+      MakeOfPieces(facts, sets, "CP-008.min_share", "CP-008", "Memory is set again and again",
+                   "the memsets and their calls take no time");
   if (!finding) return std::nullopt;
   AddCopies(facts, sets, "memsets", &*finding);
   AddFix(facts,

@@ -63,8 +63,9 @@ std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
   if (Share(device, exposed) < facts.limits("CO-001.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "CO-001", "Collectives run while the GPU computes nothing");
-  const int64_t saved = device.SavedPerStep(results::WHAT_IF_COLLECTIVES);
-  SetGain(facts, device.verdict.is_selection() ? exposed : std::min(saved, exposed), &finding);
+  const int64_t saved =
+      device.verdict.is_selection() ? 0 : device.SavedPerStep(results::WHAT_IF_COLLECTIVES);
+  SetGain(facts, ExposedGain(saved, exposed, "the collectives take no time"), &finding);
   finding.add_evidence("In " + OfStep(device, exposed) +
                        " only collectives ran. This time holds the transfer, and the wait for the "
                        "slowest rank.");
@@ -94,7 +95,7 @@ std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
   const int64_t gain = Part(PerStepOf(device, sum), facts.limits("GP-006.gain"));
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-006", "Matrix products do not use the tensor cores");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "a part of the products"), &finding);
   finding.add_evidence(
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in matrix products and convolutions without tensor "
@@ -143,7 +144,7 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   finding.mutable_confidence()->set_level(
       std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
   finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "a part of these kernels"), &finding);
   finding.add_evidence(
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in kernels that multiply no matrices; the largest: " +

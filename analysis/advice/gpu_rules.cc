@@ -102,6 +102,12 @@ std::string Caveat(const results::OverviewGpu& gpu) {
 std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   const results::OverviewGpu& gpu = overview.gpu();
+  if (overview.verdict().bound() == results::BOUND_UNKNOWN) return std::nullopt;
+  // A GPU that works through its steps is not idle, whatever lies around them.
+  const bool has_steps =
+      facts.device && facts.device->series.window() == results::STEP_WINDOW_PERIOD;
+  if (has_steps && 1 - facts.device->series.busy_ratio() < facts.limits("GP-001.min_idle"))
+    return std::nullopt;
   // Where work may have run that was not recorded, nothing is known of the GPU.
   const int64_t idle_ns = gpu.idle_ns() - gpu.idle_unseen_ns();
   const int64_t window_ns = gpu.window_ns() - gpu.idle_unseen_ns();

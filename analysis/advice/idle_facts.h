@@ -18,6 +18,7 @@ struct IdleFacts {
   struct Gap {
     int64_t duration_ns = 0;
     int64_t late_ns = 0;  // before the launch of the next work began
+    int64_t host_ns = 0;  // the part in other work of the host; 0 for gaps below a millisecond
   };
   std::vector<Gap> gaps;
   results::IdleGap longest;  // without a duration: there is no gap

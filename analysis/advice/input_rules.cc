@@ -153,6 +153,12 @@ void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* f
   }
 }
 
+// Returns the gain of a step that does not wait for data.
+GainRange InputGain(const AdviceFacts& facts, int64_t ns) {
+  const bool is_replayed = HasWholeSteps(facts) && !facts.device->path.what_ifs().empty();
+  return is_replayed ? Replayed(ns, "data is there at once") : Bound(ns, "waits for data");
+}
+
 }  // namespace
 
 std::optional<Finding> InputBound(const AdviceFacts& facts) {
@@ -176,7 +182,7 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
     gain = std::min(gain, facts.device->SavedPerStep(results::WHAT_IF_INPUT));
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("all.min_gain"))
     return std::nullopt;
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, InputGain(facts, gain), &finding);
   AddState(facts, state, &finding);
   AddInputFixes(facts, state, &finding);
   if (finding.caveat().empty()) {
@@ -197,7 +203,7 @@ std::optional<Finding> BatchesOnMainThread(const AdviceFacts& facts) {
   Finding finding =
       Make("IN-006", "The thread of the steps works on batches itself", results::LEVEL_MEDIUM,
            "time in the loader in which the thread did not wait");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, InputGain(facts, gain), &finding);
   finding.add_evidence(PartOfStep(facts, *facts.input.main_thread_ns) +
                        " the thread was in the loader's next batch, and did not wait.");
   finding.add_fix(
@@ -220,7 +226,7 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   Finding finding = Make("IN-007", "The program waits for tf.data", results::LEVEL_HIGH,
                          "the calls of the iterators were timed");
   if (gain != 0)
-    SetGain(facts, gain, &finding);
+    SetGain(facts, InputGain(facts, gain), &finding);
   else
     finding.set_severity(part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
                                                                      : results::SEVERITY_LOW);
@@ -257,7 +263,7 @@ std::optional<Finding> ColdFiles(const AdviceFacts& facts) {
   Finding finding =
       Make("IN-008", "Files are read from a cold cache at first", results::LEVEL_MEDIUM,
            "reads became faster, and steps became shorter at the same time");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "what early steps take beyond late ones"), &finding);
   finding.add_evidence("Reads took " +
                        FormatDuration(static_cast<int64_t>(reads.first_ns_per_mib)) +
                        " for each MiB in the first third of the steps, and " +

@@ -24,8 +24,8 @@ std::optional<Finding> MakeOfKernels(const AdviceFacts& facts, const KernelGroup
   if (!facts.device || Ratio(group.pieces.total_ns, facts.device->in_steps.total_ns) <
                            facts.limits(least_kernel_share))
     return std::nullopt;
-  std::optional<Finding> finding =
-      MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id, name);
+  std::optional<Finding> finding = MakeOfPieces(facts, group.pieces, "all.min_kernel_gain", id,
+                                                name, "a part of these kernels takes no time");
   if (!finding) return std::nullopt;
   if (finding->confidence().level() > results::LEVEL_MEDIUM) {
     finding->mutable_confidence()->set_level(results::LEVEL_MEDIUM);
@@ -63,25 +63,36 @@ std::string TwoDigits(double value) {
 
 }  // namespace
 
+LongGapSums LongGapsOf(const AdviceFacts& facts) {
+  const DeviceFacts& device = *facts.device;
+  LongGapSums sums;
+  sums.least_ns = std::max(facts.limits.Whole("GP-002.min_gap"),
+                           Part(device.StepNs(), facts.limits("GP-002.min_step")));
+  for (const IdleFacts::Gap& gap : device.idle.gaps) {
+    if (gap.duration_ns < sums.least_ns) continue;
+    ++sums.count;
+    sums.total_ns += gap.duration_ns;
+    sums.late_ns += gap.late_ns;
+    sums.host_ns_per_step += gap.host_ns;
+  }
+  const auto steps = static_cast<int64_t>(device.series.count());
+  sums.late_ns_per_step = sums.late_ns / steps;
+  sums.host_ns_per_step /= steps;
+  return sums;
+}
+
 std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   if (!HasWholeSteps(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  const int64_t least = std::max(facts.limits.Whole("GP-002.min_gap"),
-                                 Part(device.StepNs(), facts.limits("GP-002.min_step")));
-  uint64_t count = 0;
-  int64_t total = 0, late = 0;
-  for (const IdleFacts::Gap& gap : device.idle.gaps) {
-    if (gap.duration_ns < least) continue;
-    ++count;
-    total += gap.duration_ns;
-    late += gap.late_ns;
-  }
+  const LongGapSums sums = LongGapsOf(facts);
+  const auto count = sums.count;
+  const int64_t least = sums.least_ns, total = sums.total_ns, late = sums.late_ns;
+  const int64_t gain = sums.late_ns_per_step;
   if (count == 0) return std::nullopt;
   const results::IdleGap& longest = device.idle.longest;
-  const int64_t gain = late / static_cast<int64_t>(device.series.count());
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-002", "The GPU has long gaps without work");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the host's time in these gaps"), &finding);
   finding.add_evidence(FormatNumber(count) + " gaps of " + FormatDuration(least) + " or longer, " +
                        FormatDuration(total) + " in all. For " + FormatDuration(late) +
                        " of this time the host had not launched the next work.");
@@ -193,7 +204,8 @@ std::optional<Finding> LittleOf16Bits(const AdviceFacts& facts) {
   if (all <= unknown || Ratio(low, all) >= most || Ratio(fp64, all) >= most) return std::nullopt;
   const KernelGroup& group = device.in_steps.wide_types;
   std::optional<Finding> finding = MakeOfPieces(facts, group.pieces, "GP-007.min_share", "GP-007",
-                                                "Nearly no kernel computes with 16 bits or fewer");
+                                                "Nearly no kernel computes with 16 bits or fewer",
+                                                "a part of these kernels takes no time");
   if (!finding) return std::nullopt;
   finding->mutable_confidence()->set_level(
       std::min(finding->confidence().level(), results::LEVEL_MEDIUM));

@@ -18,6 +18,9 @@ namespace {
 
 using results::Finding;
 
+// What a change of the program surely takes of the host's time: no program is without a host.
+constexpr double kLeastOfHost = 0.4;
+
 // Returns "aten::addmm 538 us, aten::empty 180 us": how long a step, in the mean, waited for a
 // launch while the launching thread was in each. Names that differ by an address alone become one.
 std::string Names(const DeviceFacts& device, const std::map<std::string, int64_t>& late) {
@@ -76,12 +79,15 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
   const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);
   if (Share(device, late + launch) < facts.limits("LA-001.min_share")) return std::nullopt;
   // Without the host's time, data and code are there at once, too: other rules speak of these.
+  // Long gaps are of something else that the host does: GP-002 speaks of them.
+  const int64_t in_long_gaps = LongGapsOf(facts).host_ns_per_step;
   const int64_t gain = std::min(std::max(device.SavedPerStep(results::WHAT_IF_HOST),
                                          device.SavedPerStep(results::WHAT_IF_LAUNCHES)),
-                                late + launch);
+                                late + launch) -
+                       in_long_gaps;
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "the host takes no time", kLeastOfHost), &finding);
   finding.add_evidence("In " + OfStep(device, late) +
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +
@@ -125,7 +131,7 @@ std::optional<Finding> TinyKernels(const AdviceFacts& facts) {
   finding.mutable_confidence()->set_level(
       std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
   finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "a part of the short kernels"), &finding);
   finding.add_evidence(CountPerStep(device, tiny.count) + " of " +
                        CountPerStep(device, device.kernel_count) + " kernels are shorter than " +
                        FormatDuration(facts.limits.Whole("LA-002.max_kernel")) + ". They take " +
@@ -143,9 +149,9 @@ std::optional<Finding> TinyKernels(const AdviceFacts& facts) {
 std::optional<Finding> RepeatedKernels(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  std::optional<Finding> finding =
-      MakeOfPieces(facts, device.repeats, "LA-003.min_share", "LA-003",
-                   "The same kernels are launched one by one, again and again");
+  std::optional<Finding> finding = MakeOfPieces(
+      facts, device.repeats, "LA-003.min_share", "LA-003",
+      "The same kernels are launched one by one, again and again", "these launches take no time");
   if (!finding) return std::nullopt;
   const std::string unit = device.repeated_unit == 1
                                ? ""
@@ -178,7 +184,7 @@ std::optional<Finding> GraphCandidate(const AdviceFacts& facts) {
   if (Share(device, gain) < facts.limits("LA-006.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "LA-006", "Each step launches the same kernels, one by one");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Replayed(gain, "launches take no time"), &finding);
   AddSameSteps(facts, &finding);
   finding.add_evidence("In " + OfStep(device, device.PerStep(results::TIME_CATEGORY_LAUNCH)) +
                        " the GPU had nothing to do, because the next work was on its way.");

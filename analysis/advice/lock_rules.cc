@@ -90,7 +90,7 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
     finding.add_evidence(FormatDuration(lock->step_ns() / count) + " per step: " +
                          WaitedFor(*lock) + ", called by " + ShortFunctionName(lock->name()) + ".");
   }
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "waits outside of operations"), &finding);
   finding.add_fix(
       "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
       "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits.");
@@ -117,7 +117,7 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
                          FormatDuration(lock.max_ns()) + ").");
     break;
   }
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "waits for locks"), &finding);
   finding.add_fix(
       "Move the work of the other threads into another process, or let them hold the lock for a "
       "shorter time. `gpuprof stats locks` names the callers.");

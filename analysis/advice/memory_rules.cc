@@ -163,7 +163,7 @@ std::optional<Finding> SlowClocks(const AdviceFacts& facts) {
   finding.mutable_confidence()->set_level(
       std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
   finding.mutable_confidence()->set_reason("kernels that wait for memory gain less");
-  SetGain(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "what kernels take longer at this clock"), &finding);
   finding.add_evidence(
       "In the steps it runs at " + FormatNumber(static_cast<uint64_t>(clocks.mean_mhz)) +
       " MHz in the mean, of " + FormatNumber(static_cast<uint64_t>(clocks.highest_mhz)) + " MHz (" +

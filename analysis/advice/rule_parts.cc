@@ -28,14 +28,6 @@ results::Severity SeverityOf(const AdviceFacts& facts, double ratio) {
   return ratio >= facts.limits("all.min_gain") ? results::SEVERITY_LOW : results::SEVERITY_INFO;
 }
 
-void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
-  ns = std::min(ns, facts.overview->steps().mean_ns());
-  const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
-  finding->set_recoverable_per_step_ns(ns);
-  finding->set_recoverable_ratio(ratio);
-  finding->set_severity(SeverityOf(facts, ratio));
-}
-
 int64_t HostGain(const AdviceFacts& facts, int64_t host_ns) {
   if (!HasWholeSteps(facts) || facts.device->path.what_ifs().empty()) return host_ns;
   return std::min(host_ns, facts.device->SavedPerStep(results::WHAT_IF_HOST));
@@ -75,20 +67,13 @@ std::string OfStep(const DeviceFacts& device, int64_t ns) {
          (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
 }
 
-void SetGain(const AdviceFacts& facts, int64_t ns, Finding* finding) {
-  const double ratio = std::min(Share(*facts.device, ns), 1.0);
-  finding->set_recoverable_per_step_ns(std::min(ns, facts.device->StepNs()));
-  finding->set_recoverable_ratio(ratio);
-  finding->set_severity(SeverityOf(facts, ratio));
-}
-
 bool IsSteady(const AdviceFacts& facts) {
   return facts.device && facts.device->series.count() != 0 && !facts.device->is_partial &&
          facts.device->verdict.bound() != results::BOUND_FIRST_USE;
 }
 
 bool HasWholeSteps(const AdviceFacts& facts) {
-  return IsSteady(facts) && !facts.device->verdict.is_selection() &&
+  return IsSteady(facts) && facts.device->verdict.bound() != results::BOUND_UNKNOWN &&
          facts.device->verdict.window() != results::STEP_WINDOW_ALL;
 }
 
@@ -100,13 +85,13 @@ Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string
 }
 
 std::optional<Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
-                                    ThresholdName least, std::string_view id,
-                                    std::string_view name) {
+                                    ThresholdName least, std::string_view id, std::string_view name,
+                                    std::string_view change) {
   if (!HasWholeSteps(facts) || pieces.count == 0) return std::nullopt;
   const double part = Share(*facts.device, pieces.saved_per_step_ns);
   if (part < std::max(facts.limits(least), facts.limits("all.min_gain"))) return std::nullopt;
   Finding finding = MakeOfDevice(*facts.device, id, name);
-  SetGain(facts, pieces.saved_per_step_ns, &finding);
+  SetGain(facts, Replayed(pieces.saved_per_step_ns, change), &finding);
   return finding;
 }
 

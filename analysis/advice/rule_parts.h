@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/advice/gain.h"
 #include "analysis/advice/pieces.h"
 #include "analysis/advice/rules.h"
 #include "analysis/advice/thresholds.h"
@@ -19,8 +20,6 @@ results::Finding Make(std::string_view id, std::string_view name, results::Level
                       std::string_view reason);
 // Returns the severity of what could be gained of a step.
 results::Severity SeverityOf(const AdviceFacts& facts, double ratio);
-// The gain of `ns` a step, and the severity that goes with it.
-void SetRecoverable(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
 // Returns what a step gains by so much less time of the host: what the device loses by the host, if
 // there is one. The whole time without a device.
 int64_t HostGain(const AdviceFacts& facts, int64_t host_ns);
@@ -40,8 +39,6 @@ int64_t Part(int64_t ns, double part);
 double Share(const DeviceFacts& device, int64_t ns);
 // Returns "1.2 ms (12 %) of a step of 10 ms".
 std::string OfStep(const DeviceFacts& device, int64_t ns);
-// Sets the gain of `ns` a step of the device: at most the whole step.
-void SetGain(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
 // Returns whether the figures of the device tell about a usual step. Those of a cold start do not,
 // nor those of a recording that lacks most calls.
 bool IsSteady(const AdviceFacts& facts);
@@ -50,10 +47,20 @@ bool HasWholeSteps(const AdviceFacts& facts);
 results::Finding MakeOfDevice(const DeviceFacts& device, std::string_view id,
                               std::string_view name);
 // Makes a finding about pieces if a step saves enough without them. The first threshold is the
-// least part of a step.
+// least part of a step. `change` is what was replayed, as in GainRange.
 std::optional<results::Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
                                              ThresholdName least, std::string_view id,
-                                             std::string_view name);
+                                             std::string_view name, std::string_view change);
+// Gaps of a device that are long in themselves, and for a step.
+struct LongGapSums {
+  uint64_t count = 0;
+  int64_t least_ns = 0;  // shorter gaps do not count
+  int64_t total_ns = 0, late_ns = 0;
+  int64_t late_ns_per_step = 0;
+  int64_t host_ns_per_step = 0;  // the same without data, code and waits
+};
+LongGapSums LongGapsOf(const AdviceFacts& facts);
+
 // Returns "12 a step": a count of all counted steps, for one of them.
 std::string CountPerStep(const DeviceFacts& device, uint64_t count);
 // Returns "memset of 1.2 ms at 3.4 s in step 5, on device 0, stream 7".
@@ -129,6 +136,7 @@ std::optional<results::Finding> UnfusedAttention(const AdviceFacts& facts);
 std::optional<results::Finding> MisalignedProducts(const AdviceFacts& facts);
 std::optional<results::Finding> DriftingKernels(const AdviceFacts& facts);
 std::optional<results::Finding> LayoutKernels(const AdviceFacts& facts);
+std::optional<results::Finding> SlowProducts(const AdviceFacts& facts);
 std::optional<results::Finding> SlowedByCollectives(const AdviceFacts& facts);
 
 // memory_rules.cc

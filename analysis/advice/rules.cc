@@ -55,7 +55,7 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
                          "measured, but the code that runs instead was not recorded");
   finding.add_evidence(PartOfStep(facts, bare) +
                        " has no operation open on the step's thread: Python, or other host code.");
-  SetRecoverable(facts, bare, &finding);
+  SetGain(facts, Bound(bare, "the time without an operation"), &finding);
   finding.add_fix(
       "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
       "the step, or do it every N steps.");
@@ -103,7 +103,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
                        ", little more than the call: " + FormatDuration(recoverable) +
                        " per step.");
-  SetRecoverable(facts, recoverable, &finding);
+  SetGain(facts, Bound(recoverable, "what each operation costs as a call"), &finding);
   finding.add_fix("Larger batches: the same calls do more work.");
   AddCompileFix(facts, &finding);
   finding.set_caveat("The gain assumes that nearly all of these calls can be fused.");
@@ -136,7 +136,7 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
            results::LEVEL_MEDIUM, "time of the optimizer's step in which no operation ran");
   finding.add_evidence(PartOfStep(facts, per_step) + " runs no operation, inside " +
                        optimizer->name() + ".");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "Python between the optimizer's operations"), &finding);
   finding.add_fix(
       "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
       "all parameters.");
@@ -172,7 +172,7 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
     finding.add_evidence("The processes recorded kept " + FormatReal(*facts.busy_cores) + " of " +
                          std::to_string(cores) + " processors busy.");
   }
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "waits for a processor"), &finding);
   if (others) {
     finding.add_fix(
         "Measure on a quiet machine, or give the job its own processors (taskset, cgroup limits, "
@@ -204,7 +204,7 @@ std::optional<Finding> Jitter(const AdviceFacts& facts) {
   finding.add_evidence("The median step takes " + FormatDuration(steps.median_ns()) +
                        ", one in ten more than " + FormatDuration(steps.p90_ns()) + "; `" +
                        worst->name() + "` differs most.");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "what the mean step takes beyond the median one"), &finding);
   finding.add_fix("See which steps are slow and in what: `gpuprof stats steps`.");
   return finding;
 }
@@ -256,38 +256,16 @@ constexpr Rule kStepRules[] = {
     InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,   Collections,    Outputs,
     BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
     OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
-constexpr Rule kDeviceRules[] = {LateHost,
-                                 ExposedCollectives,
-                                 PageableCopies,
-                                 SynchronousCopies,
-                                 ExposedCopies,
-                                 SmallCopies,
-                                 ReturnedCopies,
-                                 Memsets,
-                                 BlockingWaits,
-                                 Allocations,
-                                 DefaultStream,
-                                 TinyKernels,
-                                 RepeatedKernels,
-                                 SlowCalls,
-                                 GraphCandidate,
-                                 CodeLoads,
-                                 Recompiles,
-                                 WithoutTensorCores,
-                                 Elementwise,
-                                 FirstUses,
-                                 LongGaps,
-                                 LowOccupancy,
-                                 FewBlocks,
-                                 Tails,
-                                 LittleOf16Bits,
-                                 UnfusedAttention,
-                                 DriftingKernels,
-                                 LayoutKernels,
-                                 SlowedByCollectives,
-                                 MisalignedProducts,
-                                 SmallMessages,
-                                 SlowClocks};
+constexpr Rule kDeviceRules[] = {
+    LateHost,        ExposedCollectives,  PageableCopies,     SynchronousCopies,
+    ExposedCopies,   SmallCopies,         ReturnedCopies,     Memsets,
+    BlockingWaits,   Allocations,         DefaultStream,      TinyKernels,
+    RepeatedKernels, SlowCalls,           GraphCandidate,     CodeLoads,
+    Recompiles,      WithoutTensorCores,  Elementwise,        FirstUses,
+    LongGaps,        LowOccupancy,        FewBlocks,          Tails,
+    LittleOf16Bits,  UnfusedAttention,    DriftingKernels,    LayoutKernels,
+    SlowProducts,    SlowedByCollectives, MisalignedProducts, SmallMessages,
+    SlowClocks};
 constexpr Rule kOtherRules[] = {
     Honesty,     LockContentionInRun, IdleGpu,      DataInRun,   SlowIterator, TimeOfRun,
     SlowStart,   Environment,         NothingFound, FullQueue,   NearlyFull,   Fragmentation,
@@ -315,12 +293,13 @@ constexpr Explanation kExplanations[] = {
     {"SY-002", "ME-005", 0},   {"LA-005", "ME-005", 0},   {"GP-013", "GP-014", 0.5},
     {"CO-008", "CO-002", 0.5}, {"CO-002", "CO-001", 0.5}, {"CO-008", "CO-001", 0.5},
     {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
-    {"LA-001", "GP-002", 0},   {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
-    {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},
-    {"IN-005", "GP-002", 0.5}, {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5},
-    {"SY-001", "GP-002", 0.5}, {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5},
-    {"ST-004", "GP-002", 0.5}, {"ST-005", "GP-002", 0.5}, {"LA-005", "GP-002", 0.5},
-    {"LA-007", "GP-002", 0.5}, {"CP-001", "GP-002", 0.5}, {"CP-002", "GP-002", 0.5}};
+    {"GP-006", "GP-017", 0},   {"GP-007", "GP-017", 0},   {"GP-008", "GP-017", 0.5},
+    {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5}, {"IN-002", "GP-002", 0.5},
+    {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5}, {"IN-005", "GP-002", 0.5},
+    {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5}, {"SY-001", "GP-002", 0.5},
+    {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5}, {"ST-004", "GP-002", 0.5},
+    {"ST-005", "GP-002", 0.5}, {"LA-005", "GP-002", 0.5}, {"LA-007", "GP-002", 0.5},
+    {"CP-001", "GP-002", 0.5}, {"CP-002", "GP-002", 0.5}};
 
 void RemoveExplained(std::vector<Finding>* findings) {
   const auto find = [&](std::string_view id) {
@@ -330,8 +309,8 @@ void RemoveExplained(std::vector<Finding>* findings) {
   for (const Explanation& each : kExplanations) {
     const auto specific = find(each.specific), general = find(each.general);
     if (specific == findings->end() || general == findings->end()) continue;
-    const auto least = static_cast<double>(general->recoverable_per_step_ns()) * each.least_part;
-    if (static_cast<double>(specific->recoverable_per_step_ns()) >= least) findings->erase(general);
+    const auto least = static_cast<double>(HighNs(*general)) * each.least_part;
+    if (static_cast<double>(HighNs(*specific)) >= least) findings->erase(general);
   }
 }
 
@@ -380,6 +359,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
     return id == "LA-001" || id == "GP-001" || id == "GP-004" || id == "LA-002";
   });
   if (has_time) apply(UnusedMemory);
+  for (Finding& finding : findings) LimitToRanks(facts, &finding);
   RemoveExplained(&findings);
   // What a user could not see after the change is no help. A great gain can be seen in steps of any
   // spread.
@@ -387,11 +367,10 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   const double noise =
       std::min(HasWholeSteps(facts) ? facts.device->noise_ratio : facts.noise_ratio, kGreatGain);
   std::erase_if(findings, [&](const Finding& finding) {
-    return finding.has_recoverable_ratio() && finding.recoverable_ratio() < noise;
+    return IsComputed(finding) && HighRatio(finding) < noise;
   });
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return a.recoverable_per_step_ns() > b.recoverable_per_step_ns();
-  });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return MiddleNs(a) > MiddleNs(b); });
   // A program that stands still gains nothing from the rest.
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));

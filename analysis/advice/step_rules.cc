@@ -97,7 +97,7 @@ std::optional<Finding> Collections(const AdviceFacts& facts) {
   if (part < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = Make("ST-003", "Python's garbage collector runs within steps",
                          results::LEVEL_HIGH, "the calls were traced");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the collections"), &finding);
   Instance longest = pieces.longest;
   longest.name.clear();
   finding.add_evidence(PartOfStep(facts, host) + " in " + FormatNumber(pieces.count) +
@@ -119,7 +119,7 @@ std::optional<Finding> Outputs(const AdviceFacts& facts) {
     return std::nullopt;
   Finding finding = Make("ST-004", "Steps wait for checkpoints or other results to be written",
                          results::LEVEL_HIGH, "the calls were recorded");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the calls that write"), &finding);
   finding.add_evidence(PartOfStep(facts, host) + " in " + FormatNumber(pieces.count) +
                        (pieces.count == 1 ? " call" : " calls") +
                        " that write. The longest: " + InstanceText(pieces.longest) + ".");
@@ -140,7 +140,7 @@ std::optional<Finding> BetweenSteps(const AdviceFacts& facts) {
   if (Ratio(gain, whole) < facts.limits("ST-006.min_share")) return std::nullopt;
   Finding finding = Make("ST-006", "Time passes between the end of a step and the next step",
                          results::LEVEL_HIGH, "measured between the marks of the steps");
-  SetRecoverable(facts, gain, &finding);
+  SetGain(facts, Bound(gain, "the time between steps"), &finding);
   finding.add_evidence("In the median " + FormatDuration(between) +
                        " pass between two steps, which take " +
                        FormatDuration(facts.overview->steps().mean_ns()) + " in the mean.");

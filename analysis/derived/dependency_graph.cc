@@ -11,9 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/base/reorder.h"
 #include "analysis/base/sort_lists.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/own_work.h"
+#include "analysis/derived/queued_work.h"
 #include "analysis/model/span_order.h"
 
 namespace gpuprof::analysis {
@@ -24,9 +26,24 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
-// Events can begin at the same time. Then the end of a wait comes before the thread's next call,
-// and a call comes before the work that it launches.
+// The clocks of host and device agree to so much: a long call that ends just before its work
+// waited.
+constexpr int64_t kClockErrorNs = 20'000;
+constexpr int64_t kLongCallNs = 50'000;
+// Work that lay in the queue for longer, with nothing known to wait for, waited for another stream.
+constexpr int64_t kLongInQueueNs = 20'000;
+// At one moment the end of a wait comes before the thread's next call, and a call before its work.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
+
+int OrderOf(const DependencyNode& node) {
+  return node.kind == DependencyNode::Kind::kCall   ? kOrderOfCalls
+         : node.kind == DependencyNode::Kind::kWork ? kOrderOfWork
+                                                    : kOrderOfWaits;
+}
+
+int64_t ClockSlack(Interval call) {
+  return call.length() < kLongCallNs ? 0 : std::min(kClockErrorNs, call.length() / 5);
+}
 
 }  // namespace
 
@@ -84,16 +101,14 @@ class GraphMaker {
         launches_.back() = {call->track, call->row, call->start_ns};
         own_work_.Add(call->track, call->row, t, work.span);
         ends_by_launch_[t].emplace_back(call->start_ns, work.span.end);
-        all_launches_.push_back(call->start_ns);
-        all_ends_.push_back(work.span.end);
+        queued_.Add(call->start_ns, work.span.end);
       });
       std::vector<std::pair<int64_t, int64_t>>& ends = ends_by_launch_[t];
       SortLists(&ends);
       for (size_t i = 1; i < ends.size(); ++i)
         ends[i].second = std::max(ends[i].second, ends[i - 1].second);
     }
-    SortLists(&all_launches_);
-    SortLists(&all_ends_);
+    queued_.Sort();
   }
 
   // Takes room for all nodes, unless calls wait: a table that grows is copied again and again.
@@ -106,8 +121,7 @@ class GraphMaker {
     }
     out_->nodes_.reserve(work + calls);
     launches_.reserve(work + calls);
-    all_launches_.reserve(work);
-    all_ends_.reserve(work);
+    queued_.Reserve(work);
   }
 
   void AddNode(const DependencyNode& node) {
@@ -141,7 +155,9 @@ class GraphMaker {
     node.track = track;
     node.row = row;
     node.category = CallCategory(track, row);
-    if (RunsWithOwnWork(track, row, span)) return AddCallOfOwnWork(node);
+    const OwnWork* const own = own_work_.Of(track, row);
+    if (own != nullptr && span.length() >= 2 * kShortWaitNs && own->LastsAsLongAs(span))
+      return AddCallOfOwnWork(node);
     const std::optional<int64_t> awaited = AwaitedEnd(track, row, span);
     if (!awaited) return AddNode(node);
     // A call that waits is two nodes: it begins, and it ends behind the work.
@@ -151,22 +167,12 @@ class GraphMaker {
     end.awaited_ns = *awaited;
     // A launch that waited for room goes on when any work has ended, which is not recorded: what
     // passed since the work before it belongs to the work.
-    end.span = {IsLaunch(track, row) ? std::max(*awaited, span.end - kShortWaitNs) : *awaited,
-                span.end};
+    const int64_t room = std::max(*awaited, span.end - kShortWaitNs);
+    end.span = {std::min(IsLaunch(track, row) ? room : *awaited, span.end), span.end};
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
     AddNode(node);
     AddNode(end);
-  }
-
-  // Returns whether a call lasts as long as its own work: copies of pageable memory are made piece
-  // by piece, and the call ends with the last piece.
-  bool RunsWithOwnWork(uint32_t track, uint32_t row, Interval span) const {
-    const OwnWork* const own = own_work_.Of(track, row);
-    if (own == nullptr || span.length() < 2 * kShortWaitNs) return false;
-    const Interval& work = own->first;
-    const int64_t both = std::min(work.end, span.end) - std::max(work.start, span.start);
-    return work.start > span.start && work.end > span.end && 2 * both >= span.length();
   }
 
   void AddCallOfOwnWork(DependencyNode node) {
@@ -221,11 +227,15 @@ class GraphMaker {
     std::optional<int64_t> end;
     const uint32_t id = process_.tracks[track].api.correlation[row];
     if (const OwnWork* const own = own_work_.Of(track, row)) {
-      if (own->last_end > span.start && own->last_end <= span.end) {
+      const bool is_waited =
+          own->last_end > span.start && own->last_end <= span.end + ClockSlack(span);
+      // By the clocks' error short work may lie behind the call: then the work before it counts.
+      if (is_waited && own->first.start >= span.end) {
+        end = LatestEnd(own->stream, span.start);
+      } else if (is_waited) {
         end = own->last_end;
-      } else if (IsHeldUp(span)) {
-        const auto at = std::upper_bound(all_ends_.begin(), all_ends_.end(), span.end);
-        if (at != all_ends_.begin()) end = *(at - 1);
+      } else if (queued_.IsHeldUp(span)) {
+        end = queued_.LastEnd(span.end);
       }
     } else if (CallCategory(track, row) == results::TIME_CATEGORY_SYNC) {
       if (const auto stream = wait_stream_.find(id); stream != wait_stream_.end()) {
@@ -240,53 +250,26 @@ class GraphMaker {
         }
       }
     }
-    return end && *end > span.start && *end <= span.end ? end : std::nullopt;
+    return end && *end > span.start && *end <= span.end + ClockSlack(span) ? end : std::nullopt;
   }
 
   // Returns whether a call launched work that it did not wait for itself.
   bool IsLaunch(uint32_t track, uint32_t row) const {
     const OwnWork* const own = own_work_.Of(track, row);
-    return own != nullptr && own->last_end > process_.tracks[track].api.end_ns[row];
-  }
-
-  // Returns whether a launch had to wait until the queues of the device had room: it took long, and
-  // much work was waiting.
-  bool IsHeldUp(Interval span) const {
-    constexpr int64_t kLongLaunchNs = 20'000;
-    constexpr std::ptrdiff_t kMuchWork = 500;  // a queue holds 1,024
-    if (span.length() < kLongLaunchNs) return false;
-    const auto launched = std::lower_bound(all_launches_.begin(), all_launches_.end(), span.start) -
-                          all_launches_.begin();
-    const auto ended =
-        std::upper_bound(all_ends_.begin(), all_ends_.end(), span.start) - all_ends_.begin();
-    return launched - ended >= kMuchWork;
+    if (own == nullptr) return false;
+    const ApiTable& api = process_.tracks[track].api;
+    const Interval span = {api.end_ns[row] - api.duration_ns[row], api.end_ns[row]};
+    return own->last_end > span.end + ClockSlack(span);
   }
 
   void SortNodes() {
-    const auto order = [](const DependencyNode& node) {
-      return node.kind == DependencyNode::Kind::kCall   ? kOrderOfCalls
-             : node.kind == DependencyNode::Kind::kWork ? kOrderOfWork
-                                                        : kOrderOfWaits;
-    };
     std::vector<SpanNs> keys;  // of one start, the one with the greater second number first
     keys.reserve(out_->nodes_.size());
-    for (const DependencyNode& node : out_->nodes_) keys.push_back({node.span.start, -order(node)});
+    for (const DependencyNode& node : out_->nodes_)
+      keys.push_back({node.span.start, -OrderOf(node)});
     std::vector<uint32_t> from = OutermostFirst(keys);
     keys = {};
-    // Moves along the cycles of the order: a second table would take much memory.
-    for (uint32_t first = 0; first < from.size(); ++first) {
-      if (from[first] == first) continue;
-      const DependencyNode node = out_->nodes_[first];
-      const Launch launch = launches_[first];
-      uint32_t place = first;
-      for (; from[place] != first; place = std::exchange(from[place], place)) {
-        out_->nodes_[place] = out_->nodes_[from[place]];
-        launches_[place] = launches_[from[place]];
-      }
-      from[place] = place;
-      out_->nodes_[place] = node;
-      launches_[place] = launch;
-    }
+    Reorder(std::move(from), &out_->nodes_, &launches_);
   }
 
   void IndexNodes() {
@@ -303,6 +286,7 @@ class GraphMaker {
                             out_->nodes_[before].span.end <= node.span.end;
       if (is_later) before = n;
       if (node.kind == DependencyNode::Kind::kCall) SetCallNode(node, n);
+      if (node.kind == DependencyNode::Kind::kWork) queued_.AddNode(node.span.end, n);
       if (node.kind == DependencyNode::Kind::kWork && !ends_.empty()) {
         const auto awaited = ends_.find(node.span.end);
         if (awaited != ends_.end()) awaited->second.push_back(n);
@@ -409,7 +393,6 @@ class GraphMaker {
         delays.push_back(node.span.start - start);
     }
     if (delays.empty()) return;
-    // Some of the work waited for more than its launch: the quicker half tells more.
     const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
     std::nth_element(delays.begin(), quartile, delays.end());
     usual_launch_ns_ = *quartile;
@@ -512,9 +495,20 @@ class GraphMaker {
     int64_t ready = std::numeric_limits<int64_t>::min();
     const bool has_launch = launch != kNoNode && launch < n;
     if (has_launch) ready = out_->nodes_[launch].span.start;
-    const bool has_before = before != kNoNode && out_->nodes_[before].span.end <= node.span.start;
-    if (has_before) ready = std::max(ready, out_->nodes_[before].span.end);
+    const bool has_before = before != kNoNode;
+    // Work may begin a little before the end of the work before it on its stream, and branches of a
+    // graph run beside each other on one. It then follows the begin of that work.
+    const bool is_beside = has_before && out_->nodes_[before].span.end > node.span.start;
+    if (has_before)
+      ready = std::max(ready, std::min(out_->nodes_[before].span.end, node.span.start));
     for (const uint32_t holder : holders) ready = std::max(ready, out_->nodes_[holder].span.end);
+    const bool is_long =
+        has_launch && node.span.start - ready > std::max(kLongInQueueNs, 3 * usual_launch_ns_);
+    const uint32_t handed_over = is_long ? EndedBefore(n, launches_[n].start_ns) : kNoNode;
+    if (handed_over != kNoNode) {
+      holders.push_back(handed_over);
+      ready = std::max(ready, out_->nodes_[handed_over].span.end);
+    }
     const auto lag = [&](int64_t from, int64_t usual) {
       return from == ready ? node.span.start - from : std::min(usual, node.span.start - from);
     };
@@ -522,7 +516,10 @@ class GraphMaker {
       const int64_t start = out_->nodes_[launch].span.start;
       AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, usual_launch_ns_)}});
     }
-    if (has_before) {
+    if (is_beside) {
+      const DependencyNode& other = out_->nodes_[before];
+      AddEdge(before, true, {{other.category, node.span.start - other.span.start}});
+    } else if (has_before) {
       const int64_t end = out_->nodes_[before].span.end;
       AddEdge(before, false, {{results::TIME_CATEGORY_LAUNCH, lag(end, 0)}});
     }
@@ -532,6 +529,19 @@ class GraphMaker {
     }
     // A program whose streams overlap may have work that began before the work before it ended.
     if (!has_launch && !has_before && holders.empty()) AddEdge(kNoNode, false, {});
+  }
+
+  // Returns the work of other streams of the device that ended last before work begins, and after
+  // that work was launched: what a stream can wait for was launched before it. kNoNode: none did.
+  uint32_t EndedBefore(uint32_t n, int64_t launched_ns) {
+    const DependencyNode& node = out_->nodes_[n];
+    const auto fits = [&](uint32_t other) {
+      const uint32_t track = out_->nodes_[other].track;
+      return track != node.track &&
+             process_.tracks[track].device == process_.tracks[node.track].device && other < n &&
+             launches_[other].start_ns < launched_ns;
+    };
+    return queued_.LastNode({launched_ns, node.span.start}, fits).value_or(kNoNode);
   }
 
   void AddWaitedEdges(uint32_t n) {
@@ -548,6 +558,7 @@ class GraphMaker {
     const auto ended = ends_.find(node.awaited_ns);
     if (ended == ends_.end()) return;
     for (const uint32_t work : ended->second) {
+      // By the clocks' error the call may end before the work: then the time is negative.
       if (work < n)
         AddEdge(work, false, {{out_->nodes_[work].category, node.span.start - node.awaited_ns}});
     }
@@ -568,7 +579,7 @@ class GraphMaker {
   std::unordered_map<uint32_t, uint32_t> wait_stream_;  // by correlation
   std::unordered_map<uint32_t, EventRecord> wait_record_;
   std::unordered_map<uint32_t, TimeCategory> category_of_function_;
-  std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
+  QueuedWork queued_;
   std::vector<uint32_t> before_on_track_;
   std::vector<std::vector<uint32_t>> call_node_;             // by track and row
   std::unordered_map<int64_t, std::vector<uint32_t>> ends_;  // work by its end, if it was awaited
@@ -583,17 +594,6 @@ DependencyGraph::DependencyGraph(const Process& process, uint32_t main_track,
                                  const CallIndex& calls, ProcessOps* ops, KernelClasses* classes,
                                  HostActivity* host) {
   GraphMaker(process, main_track, calls, ops, classes, host, this).Make();
-}
-
-uint32_t DependencyGraph::FindWork(uint32_t track, int64_t start_ns) const {
-  auto at = std::lower_bound(
-      nodes_.begin(), nodes_.end(), start_ns,
-      [](const DependencyNode& node, int64_t time) { return node.span.start < time; });
-  for (; at != nodes_.end() && at->span.start == start_ns; ++at) {
-    if (at->kind == DependencyNode::Kind::kWork && at->track == track)
-      return static_cast<uint32_t>(at - nodes_.begin());
-  }
-  return kNoNode;
 }
 
 }  // namespace gpuprof::analysis

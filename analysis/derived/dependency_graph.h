@@ -9,8 +9,9 @@
 // threads in backward().
 //
 // Work waits for its launch and for the work before it on its stream. It also waits for the
-// recordings of CUDA events that its stream waits for. A call that waits for the device ends with
-// the awaited work.
+// recordings of CUDA events that its stream waits for. Some files have no events. There, work that
+// was ready for long waits for the work of another stream that ended last before it. A call that
+// waits for the device ends with the awaited work.
 //
 // The time between the last of these and the begin is the time of the edge. Played again unchanged,
 // the graph gives each begin and end as recorded.

@@ -12,6 +12,17 @@ namespace gpuprof::analysis {
 
 using results::TimeCategory;
 
+uint32_t DependencyGraph::FindWork(uint32_t track, int64_t start_ns) const {
+  auto at = std::lower_bound(
+      nodes_.begin(), nodes_.end(), start_ns,
+      [](const DependencyNode& node, int64_t time) { return node.span.start < time; });
+  for (; at != nodes_.end() && at->span.start == start_ns; ++at) {
+    if (at->kind == DependencyNode::Kind::kWork && at->track == track)
+      return static_cast<uint32_t>(at - nodes_.begin());
+  }
+  return kNoNode;
+}
+
 PlayedGraph DependencyGraph::Play(const Free& free, const FreeNodes& nodes) const {
   PlayedGraph played;
   played.spans.resize(nodes_.size());
@@ -63,9 +74,12 @@ std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node,
                                     int64_t from_ns) {
   const PlayedGraph played = graph.Play({});
   std::vector<PathPiece> pieces;
+  int64_t until = std::numeric_limits<int64_t>::max();  // the pieces are disjoint
   const auto add = [&](Interval span, TimeCategory category, uint32_t of, uint32_t to) {
-    span.start = std::max(span.start, from_ns);
-    if (span.end > span.start) pieces.push_back({span, category, of, to});
+    span = {std::max(span.start, from_ns), std::min(span.end, until)};
+    if (span.end <= span.start) return;
+    pieces.push_back({span, category, of, to});
+    until = span.start;
   };
   bool is_end = from_end;
   while (node != kNoNode) {

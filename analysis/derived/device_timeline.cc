@@ -20,6 +20,10 @@ using results::TimeCategory;
 constexpr int64_t kEver = std::numeric_limits<int64_t>::min();
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
+// A launched piece of work begins within this time on a device that has nothing else to do. Large
+// CUDA graphs take the longest: some milliseconds at their first launch.
+constexpr int64_t kLongestWay = 5'000'000;
+
 // Returns the category of a copy by its ends: CUpti_ActivityMemoryKind 1 and 2 are of the host.
 TimeCategory CopyCategory(uint32_t operation) {
   constexpr uint32_t kPageable = 1, kPinned = 2;
@@ -82,8 +86,9 @@ void SeeHostFunctions(const Process& process, std::vector<DeviceGap>* gaps) {
   std::vector<std::vector<Interval>> times(process.tracks.size());
   for (size_t t = 0; t < times.size(); ++t) times[t] = TimesOf(process.tracks[t].host_function);
   for (DeviceGap& gap : *gaps) {
-    if (gap.is_same_stream && CoveredLength(times[gap.next->track], gap.span) != 0)
-      gap.is_same_stream = false;
+    if (!gap.next || CoveredLength(times[gap.next->track], gap.span) == 0) continue;
+    gap.is_same_stream = false;
+    gap.is_explained = true;
   }
 }
 
@@ -115,8 +120,15 @@ TimeCategory DeviceGap::Rest() const {
                                          : results::TIME_CATEGORY_LAUNCH;
 }
 
+int64_t DeviceGap::UnseenFrom() const {
+  if (!launch || is_explained) return span.end;
+  // The call itself may load code, however long that takes.
+  const int64_t queued = std::clamp(launch->end_ns, span.start, span.end);
+  return span.end - queued > kLongestWay ? queued : span.end;
+}
+
 DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
-                               KernelClasses* classes, HostActivity* host)
+                               KernelClasses* classes, HostActivity* host, bool may_lack_work)
     : host_(host) {
   std::vector<std::vector<Interval>> by_category(kTimeCategories);
   for (const Track& track : process.tracks) {
@@ -129,16 +141,22 @@ DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const Ca
   for (const LayerSpan& span : TopLayers(by_category))
     pieces_.push_back({span.span, static_cast<TimeCategory>(span.layer)});
   busy_ = UnionOfAll(std::move(by_category));
-  if (!busy_.empty()) FindGaps(process, device, calls);
+  if (busy_.empty()) return;
+  FindGaps(process, device, calls);
+  const bool has_others =
+      std::any_of(process.tracks.begin(), process.tracks.end(),
+                  [&](const Track& track) { return track.is_stream && track.device != device; });
+  for (DeviceGap& gap : gaps_) gap.is_explained = has_others || !may_lack_work;
+  SeeHostFunctions(process, &gaps_);
 }
 
 void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const CallIndex& calls) {
   int64_t from = kEver;
   for (const Interval& busy : busy_) {
-    gaps_.push_back({{from, busy.start}, {}, {}, false});
+    gaps_.push_back({{from, busy.start}, {}, {}, false, true});
     from = busy.end;
   }
-  gaps_.push_back({{from, kNever}, {}, {}, false});
+  gaps_.push_back({{from, kNever}, {}, {}, false, true});
   // The number of the last stream whose work ended where a gap begins, plus 1, by gap.
   std::vector<uint32_t> ended_by(gaps_.size(), 0);
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
@@ -163,7 +181,6 @@ void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const Cal
       gap->is_same_stream = ended_by[found] == t + 1;
     });
   }
-  SeeHostFunctions(process, &gaps_);
 }
 
 void DeviceTimeline::AddGap(const DeviceGap& gap, Interval window, DeviceTimes* times) const {
@@ -171,7 +188,9 @@ void DeviceTimeline::AddGap(const DeviceGap& gap, Interval window, DeviceTimes* 
                          std::min(gap.span.end, window.end)};
   if (part.end <= part.start) return;
   const int64_t late_until = std::clamp(gap.HostUntil(), part.start, part.end);
-  (*times)[gap.Rest()] += part.end - late_until;
+  const int64_t seen_until = std::clamp(gap.UnseenFrom(), late_until, part.end);
+  (*times)[gap.Rest()] += seen_until - late_until;
+  (*times)[results::TIME_CATEGORY_UNEXPLAINED] += part.end - seen_until;
   if (late_until > part.start) host_->Split(gap.launch->track, {part.start, late_until}, times);
 }
 

@@ -11,6 +11,10 @@
 // the host in between. If several pieces of work begin together, the one that was launched first
 // counts: it alone would have ended the gap.
 //
+// Files of other tools may lack kernels, and do not tell. There, a device that does nothing for
+// long although its next work lies in the queue was at work that is missing. That time is
+// unexplained. A process with several devices may wait for another one: that is a dependency.
+//
 // Made for one process and device; one thread. The process, its calls and operations must outlive
 // it.
 
@@ -53,14 +57,19 @@ struct DeviceGap {
   bool is_same_stream = false;  // the work before it ran on the stream of the next, directly
   // Returns the end of the part in which the host was late.
   int64_t HostUntil() const;
-  // Returns the category of the part behind it.
+  // Returns the category of the part behind it, as far as it was seen.
   results::TimeCategory Rest() const;
+  // Returns from where on nothing in the recording explains the gap; its end: all is explained.
+  int64_t UnseenFrom() const;
+
+  bool is_explained = true;  // else long time in the queue is time of work that is missing
 };
 
 class DeviceTimeline {
  public:
+  // Takes `may_lack_work` for a recording that does not tell whether all work is in it.
   DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
-                 KernelClasses* classes, HostActivity* host);
+                 KernelClasses* classes, HostActivity* host, bool may_lack_work = false);
 
   // Returns whether the process had work on the device.
   bool HasWork() const { return !busy_.empty(); }

@@ -5,10 +5,9 @@
 
 #include "analysis/derived/kernel_class.h"
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 
+#include "analysis/symbols/kernel_rule_file.h"
 #include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/tensor_cores.h"
 
@@ -16,25 +15,22 @@ namespace gpuprof::analysis {
 
 using results::TimeCategory;
 
-bool IsCollective(std::string_view name) {
-  // Without joints, so that all_reduce, AllReduce and XLA's all-reduce are one word.
-  std::string letters;
-  for (const char c : name) {
-    if (c != '_' && c != '-')
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  constexpr std::string_view kWords[] = {"nccl",
-                                         "rccl",
-                                         "allreduce",
-                                         "allgather",
-                                         "alltoall",
-                                         "reducescatter",
-                                         "crossdevicereduce",
-                                         "sendrecv",
-                                         "collectivepermute"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return letters.find(word) != std::string::npos;
-  });
+bool IsCollective(const Process& process, std::string_view name) {
+  return FamilyOf(process, name) == results::KERNEL_FAMILY_COLLECTIVE;
+}
+
+results::KernelFamily KernelFamilies::Of(uint32_t signature) {
+  const auto [at, is_new] = known_.try_emplace(signature, results::KERNEL_FAMILY_OTHER);
+  if (!is_new) return at->second;
+  const auto found = process_->signatures.find(signature);
+  if (found != process_->signatures.end())
+    at->second = FamilyOfString(*process_, found->second.name());
+  return at->second;
+}
+
+void KernelFamilies::Add(const Track& track, const DeviceWork& work, FamilyTimes* times) {
+  if (work.kind != DeviceWorkKind::kKernel) return;
+  (*times)[Of(track.kernel.signature[work.row])] += work.span.length() * work.weight;
 }
 
 bool IsCopyOfXla(std::string_view name) {
@@ -72,7 +68,7 @@ KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) co
   const uint32_t major = described == nullptr ? 0 : described->compute_major();
   const uint32_t matrix_ops = found->second.matrix_ops();
   const std::string name = Demangle(process_->String(found->second.name()).c_str());
-  if (IsCollective(name)) return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
+  if (IsCollective(*process_, name)) return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
   if (IsCopyOfXla(name)) return {results::TIME_CATEGORY_COPY_DTOD, false, {}, false};
   const PrecisionFound told = PrecisionOf(name, major, matrix_ops);
   return {CategoryOf(told.precision), told.is_open(), told,

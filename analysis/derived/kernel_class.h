@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -18,12 +20,37 @@
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
 #include "proto/results/breakdown.pb.h"
+#include "proto/results/kernel_families.pb.h"
 
 namespace gpuprof::analysis {
 
-// Returns whether a kernel is a collective, by its name: of NCCL, RCCL and of frameworks' own
-// kernels. Pure.
-bool IsCollective(std::string_view name);
+// Returns whether a kernel is a collective: of that family (kernel_rule_file.h). `name`: readable.
+bool IsCollective(const Process& process, std::string_view name);
+
+// The time of kernels by their families.
+using FamilyTimes = std::map<results::KernelFamily, int64_t>;
+
+// The families of a process's kernels. Found on first use; one thread.
+class KernelFamilies {
+ public:
+  explicit KernelFamilies(const Process& process) : process_(&process) {}
+
+  results::KernelFamily Of(uint32_t signature);
+  // Adds the time of a piece of work if it is a kernel.
+  void Add(const Track& track, const DeviceWork& work, FamilyTimes* times);
+
+ private:
+  const Process* process_;
+  std::unordered_map<uint32_t, results::KernelFamily> known_;  // by signature
+};
+
+// Sets `family` of a row to the one with most time. No kernels: it is left out.
+template <typename Row>
+void FillFamily(const FamilyTimes& times, Row* row) {
+  const auto most = std::max_element(
+      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  if (most != times.end()) row->set_family(most->first);
+}
 
 // Returns whether a kernel is the begin or the end of a copy that XLA lets run by itself.
 // The device waits in the latter. Pure.

@@ -43,6 +43,8 @@ LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details
     const RowDetail& told = details->Of(detail);
     const std::string name = process.String(table.name[row]);
     if (const auto flops = analysis::FlopsOf(name, told)) flops_[launched.longest] = *flops;
+    // As with the operations, the longest kernel is the one that multiplies.
+    if (const auto bytes = ProductBytesOf(name, told)) bytes_[launched.longest] = *bytes;
     if (launched.count != 1) continue;
     if (const auto bytes = ElementwiseBytesOf(name, told)) bytes_[launched.longest] = *bytes;
   }

@@ -222,6 +222,30 @@ std::optional<uint64_t> ElementwiseBytesOf(std::string_view op, const RowDetail&
   return Whole(bytes + BytesOf(output).value_or(0));
 }
 
+std::optional<uint64_t> ProductBytesOf(std::string_view op, const RowDetail& detail) {
+  const std::string type = OpTypeOf(op);
+  const bool adds = type == "addmm" || type == "_addmm_activation" || type == "baddbmm";
+  const bool is_attention = type == "_flash_attention_forward";
+  if (!adds && !is_attention && type != "mm" && type != "bmm") return std::nullopt;
+  const size_t first = adds ? 1 : 0;
+  if (detail.inputs.size() < first + 2) return std::nullopt;
+  double bytes = 0;
+  for (const OpInput& input : detail.inputs) {
+    if (!input.is_tensor) continue;
+    const auto own = BytesOf(input);
+    if (!own) return std::nullopt;
+    bytes += *own;
+  }
+  OpInput output = detail.inputs[first];
+  if (!is_attention) {
+    const Dims& right = detail.inputs[first + 1].dims;
+    if (output.dims.empty() || right.empty()) return std::nullopt;
+    output.dims.back() = right.back();
+  }
+  const auto own = BytesOf(output);
+  return own ? Whole(bytes + *own) : std::nullopt;
+}
+
 bool IsTensorCoreEligible(std::string_view op) {
   constexpr std::string_view kTypes[] = {"mm",
                                          "addmm",

@@ -31,6 +31,11 @@ std::optional<uint64_t> FlopsOf(std::string_view op, const RowDetail& detail);
 // trace.
 std::optional<uint64_t> ElementwiseBytesOf(std::string_view op, const RowDetail& detail);
 
+// Returns how many bytes a product of matrices or an attention reads and writes at least: its
+// inputs and its output, each once. None: the operation is of another kind, or shapes or types are
+// not in the trace.
+std::optional<uint64_t> ProductBytesOf(std::string_view op, const RowDetail& detail);
+
 // Returns whether tensor cores could do the operation: it multiplies matrices. By PyTorch's and
 // TensorFlow's names.
 bool IsTensorCoreEligible(std::string_view op);

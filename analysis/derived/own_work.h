@@ -20,6 +20,13 @@ struct OwnWork {
   int64_t last_end;
   uint32_t stream;  // track of the first
   Interval first;
+
+  // Returns whether a call lasts as long as its work. Copies of pageable memory are made piece by
+  // piece, and the call ends with the last piece.
+  bool LastsAsLongAs(Interval call) const {
+    const int64_t both = std::min(first.end, call.end) - std::max(first.start, call.start);
+    return first.start > call.start && first.end > call.end && 2 * both >= call.length();
+  }
 };
 
 class OwnWorkOfCalls {

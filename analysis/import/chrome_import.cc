@@ -120,6 +120,7 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
   trace->origin_realtime_ns = origin;
   NoteCounts all;
   for (const auto& input : *inputs) {
+    if (input->file.is_member()) all.Add(ImportNoteKind::kInZip, "", 1);
     AddFaults(*input, model);
     if (origin == INT64_MAX && input->IsReadable()) trace->origin_realtime_ns = input->first_ns;
     for (const ImportNote& note : input->importer.notes().Take())

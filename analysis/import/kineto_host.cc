@@ -146,7 +146,8 @@ void KinetoImporter::AddOp(Host* host, uint32_t timeline, const HostRow& row) {
   op.external = row.external;
   op.detail = host->builder->Intern(row.detail);
   op.sequence = row.sequence;
-  if (row.category == Category::kAnnotation) {
+  // Old files of torch.profiler have their steps among the operators.
+  if (row.category == Category::kAnnotation || row.name.starts_with("ProfilerStep#")) {
     op.scope = proto::OpScope::kUser;
   } else if (row.is_backward) {
     op.scope = proto::OpScope::kBackward;

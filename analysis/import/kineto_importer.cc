@@ -153,6 +153,17 @@ void KinetoImporter::AddToPairs(const ChromeEvent& event, int64_t time, std::str
              event.category.text, id);
 }
 
+namespace {
+
+// Returns whether a row is work of a device, whatever its category is called: it has the device,
+// the stream and the id of a call. Profilers of other devices have names of their own.
+bool IsOfDevice(const ChromeEvent& event) {
+  return WholeNumber(event.Arg("device")) && WholeNumber(event.Arg("stream")) &&
+         WholeNumber(event.Arg("correlation"));
+}
+
+}  // namespace
+
 void KinetoImporter::OnComplete(const ChromeEvent& event, SpanNs span) {
   const Category category = CategoryOf(event.category.text);
   switch (category) {
@@ -172,6 +183,7 @@ void KinetoImporter::OnComplete(const ChromeEvent& event, SpanNs span) {
     case Category::kInstant:
       return OnPlainSpan(event, span);
     case Category::kOther:
+      if (IsOfDevice(event)) return OnDeviceRow(event, Category::kKernel, span);
       notes_.Add(ImportNoteKind::kUnknownCategory, event.category.text);
       return OnPlainSpan(event, span);
     default:

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -128,6 +129,34 @@ bool IsXSpaceFile(const InputPath& path) {
   return file.ok() && (IsRiegeli(**file) || LooksLikeXSpace(**file));
 }
 
+// Returns the seconds of a moment that names a run.
+int64_t SecondsOf(const std::string& moment) {
+  std::tm time{};
+  const auto number = [&](size_t at, size_t digits) {
+    return std::stoi(moment.substr(at, digits));
+  };
+  time.tm_year = number(0, 4) - 1900;
+  time.tm_mon = number(5, 2) - 1;
+  time.tm_mday = number(8, 2);
+  time.tm_hour = number(11, 2);
+  time.tm_min = number(14, 2);
+  time.tm_sec = number(17, 2);
+  return timegm(&time);
+}
+
+// Returns whether two runs are one session: their names are a few seconds apart, and no host has a
+// file in both.
+bool IsOfSameSession(const Run& run, const Run& newest) {
+  constexpr int64_t kMostSeconds = 5;
+  if (!IsMoment(run.name) || !IsMoment(newest.name)) return false;
+  if (SecondsOf(newest.name) - SecondsOf(run.name) > kMostSeconds) return false;
+  const auto name = [](const InputPath& file) { return fs::path(file.path).filename().string(); };
+  return std::none_of(run.files.begin(), run.files.end(), [&](const InputPath& file) {
+    return std::any_of(newest.files.begin(), newest.files.end(),
+                       [&](const InputPath& other) { return name(file) == name(other); });
+  });
+}
+
 XSpaceRun NewestBelow(const InputPath& path, int depth) {
   XSpaceRun found;
   RunSearch search(path, depth);
@@ -136,6 +165,12 @@ XSpaceRun NewestBelow(const InputPath& path, int depth) {
   found.folder = newest.folder;
   for (const InputPath& file : newest.files) found.files.push_back(FileAt(file));
   found.other_runs = search.runs().size() - 1;
+  // Hosts of one session name their folders by their own clocks.
+  for (const Run& run : search.runs()) {
+    if (&run == &newest || !IsOfSameSession(run, newest)) continue;
+    for (const InputPath& file : run.files) found.files.push_back(FileAt(file));
+    --found.other_runs;
+  }
   return found;
 }
 

@@ -45,6 +45,7 @@ constexpr Known kKnown[kImportNoteKinds] = {
      "left out"},
     {"other_run", false, "runs are in the folder; only the newest one was read"},
     {"detail", true, "events have details that were left out, because all take too much memory"},
+    {"in_zip", false, "traces were read from a zip archive"},
 };
 
 const Known& KnownOf(ImportNoteKind kind) { return kKnown[static_cast<int>(kind)]; }

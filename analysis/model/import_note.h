@@ -36,8 +36,9 @@ enum class ImportNoteKind : uint8_t {
   kHloModule,        // entries among the compiled modules that are not kept
   kOtherRun,         // runs of a folder; the newest one was read
   kDetail,           // details of events that take too much memory
+  kInZip,            // files that are members of a zip archive
 };
-inline constexpr int kImportNoteKinds = 25;
+inline constexpr int kImportNoteKinds = 26;
 
 struct ImportNote {
   ImportNoteKind kind;

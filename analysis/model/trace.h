@@ -463,6 +463,8 @@ inline constexpr uint32_t kNoCudaId = 0xffffffff;
 // No process: Process::parent of a process whose parent was not recorded.
 inline constexpr size_t kNoProcess = static_cast<size_t>(-1);
 
+class KernelRules;  // symbols/kernel_rule_file.h
+
 struct Process {
   int32_t pid = 0;
   int32_t ppid = 0;
@@ -523,7 +525,9 @@ struct Process {
   // entries, at the end, of some that shared addresses with others: see model/modules.h.
   std::vector<proto::Module> modules;
   proto::Health health;  // the last one
-  uint64_t rows = 0;     // of event blocks, by their headers
+  // What users call the families of kernels; null: they do not.
+  std::shared_ptr<const KernelRules> kernel_rules;
+  uint64_t rows = 0;  // of event blocks, by their headers
   uint64_t file_bytes = 0;
   uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of this; 0: no times on the GPU
   std::vector<KindTotals> kinds;  // ascending

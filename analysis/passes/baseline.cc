@@ -46,8 +46,9 @@ void FindDevice(PassContext& context, size_t index, DeviceSide* side) {
   results::Steps steps;
   AddDeviceSteps(context, index, &steps);
   for (const results::DeviceSeries& series : steps.device_series()) {
-    if (series.window() == results::STEP_WINDOW_MARK || series.busy_ns() <= side->series.busy_ns())
-      continue;
+    const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
+                          series.window() == results::STEP_WINDOW_ALL;
+    if (!is_whole || series.busy_ns() <= side->series.busy_ns()) continue;
     side->series = series;
     side->process = index;
     side->steps.clear();
@@ -55,7 +56,7 @@ void FindDevice(PassContext& context, size_t index, DeviceSide* side) {
     for (const results::DeviceStep& step : steps.device_steps()) {
       if (step.window() != series.window() || step.device() != series.device()) continue;
       side->kernel_counts.push_back(step.kernel_count());
-      if (step.window() == results::STEP_WINDOW_DEVICE && !step.warmup())
+      if (step.window() == results::STEP_WINDOW_PERIOD && !step.warmup())
         side->steps.push_back(step.duration_ns());
     }
   }

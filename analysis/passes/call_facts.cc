@@ -87,10 +87,21 @@ class CallFinder {
       const std::optional<Call> call = source_.LaunchOf(node);
       if (!call) continue;
       facts->launch_count += is_kernel ? 1 : 0;
+      if (node.work == DeviceWorkKind::kCopy && WaitsBefore(*call, node.span))
+        waiting_copies_.insert({call->track, call->row});
       if (call->end_ns < node.span.end) continue;
       blocking_.insert({call->track, call->row});
       facts->blocking_launch_count += is_kernel ? 1 : 0;
     }
+  }
+
+  // Returns whether a call waited for the work before its copy: it ends with the copy, which takes
+  // next to nothing of it.
+  static bool WaitsBefore(const Call& call, Interval copy) {
+    constexpr int64_t kClockErrorNs = 20'000, kLeastPartOfCall = 10;
+    const int64_t length = call.end_ns - call.start_ns;
+    return copy.length() * kLeastPartOfCall < length &&
+           call.end_ns + std::min(kClockErrorNs, length / 5) >= copy.end;
   }
 
   void Add(uint32_t n, CallGroup* group) {
@@ -183,7 +194,9 @@ class CallFinder {
       made.duration_ns = length;
       return made;
     };
-    if (HostCategoryOfCall(name) != results::TIME_CATEGORY_SYNC) {
+    const bool waits = HostCategoryOfCall(name) == results::TIME_CATEGORY_SYNC ||
+                       waiting_copies_.count(KeyOf(node)) != 0;
+    if (!waits) {
       const bool is_of_queue = !node.is_of_own_work && blocking_.count(KeyOf(node)) == 0;
       if (is_of_queue && (Has(name, "Launch") || Has(name, "Async")))
         full_queue_.pieces.Add(length, 0, instance);
@@ -265,6 +278,7 @@ class CallFinder {
   std::vector<Interval> busy_;
   CallGroup allocations_, loads_, full_queue_;
   std::vector<uint32_t> waits_;
+  std::set<Key> waiting_copies_;  // their calls
   std::set<Key> blocking_;
   std::map<std::string, CallGroup> others_;        // by function
   std::unordered_map<uint32_t, bool> is_compile_;  // by name

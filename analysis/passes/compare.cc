@@ -16,6 +16,8 @@
 #include "analysis/passes/rows.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
+#include "analysis/symbols/kernel_family.h"
+#include "analysis/symbols/kernel_names.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/results/diff.pb.h"
 
@@ -116,14 +118,47 @@ size_t SampleCount(const Rows& rows) {
   return count;
 }
 
-void CompareRows(const Rows& before, const Rows& after, int64_t step_ns,
+// Joins kernels that differ in the numbers that compilers gave them alone. Of several with one such
+// name, the largest belongs to the largest.
+void JoinRenumbered(ByName* rows) {
+  std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> alone;
+  for (const auto& [name, pair] : *rows) {
+    if (pair.before != nullptr && pair.after != nullptr) continue;
+    std::string key = NumberlessKernelName(name);
+    if (key == name) continue;
+    auto& sides = alone[std::move(key)];
+    (pair.before != nullptr ? sides.first : sides.second).push_back(name);
+  }
+  for (auto& [key, sides] : alone) {
+    auto& [before, after] = sides;
+    const auto is_larger = [&](const std::string& x, const std::string& y) {
+      const auto ns = [&](const std::string& name) {
+        const Pair& pair = rows->at(name);
+        return (pair.before != nullptr ? pair.before : pair.after)->total_ns();
+      };
+      return ns(x) > ns(y);
+    };
+    std::stable_sort(before.begin(), before.end(), is_larger);
+    std::stable_sort(after.begin(), after.end(), is_larger);
+    for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+      (*rows)[before[i]].after = rows->at(after[i]).after;
+      rows->erase(after[i]);
+    }
+  }
+}
+
+void CompareRows(const Rows& before, const Rows& after, int64_t step_ns, bool are_kernels,
                  google::protobuf::RepeatedPtrField<results::RowDiff>* out) {
   ByName rows;
   for (const results::BaselineRow& row : before) rows[row.name()].before = &row;
   for (const results::BaselineRow& row : after) rows[row.name()].after = &row;
+  if (are_kernels) JoinRenumbered(&rows);
   for (const auto& [name, pair] : rows) {
     results::RowDiff* row = out->Add();
     row->set_name(name);
+    if (are_kernels) row->set_family(KernelFamilyOf(name));
+    if (pair.after != nullptr && pair.after->name() != name)
+      row->set_after_name(pair.after->name());
     if (pair.before != nullptr) {
       row->set_before_count(pair.before->count());
       row->set_before_ns(pair.before->total_ns());
@@ -163,8 +198,8 @@ Error CompareBaselines(const google::protobuf::Message& before_message,
   out->set_verdict(CompareSteps(before, after, out->mutable_steps()));
   CompareCategories(before, after, out.get());
   const int64_t step_ns = before.step_count() != 0 ? before.step_mean_ns() : before.whole_ns();
-  CompareRows(before.kernels(), after.kernels(), step_ns, out->mutable_kernels());
-  CompareRows(before.ops(), after.ops(), step_ns, out->mutable_ops());
+  CompareRows(before.kernels(), after.kernels(), step_ns, true, out->mutable_kernels());
+  CompareRows(before.ops(), after.ops(), step_ns, false, out->mutable_ops());
   SetShortKernelNames(out->mutable_kernels());
   for (results::RowDiff& row : *out->mutable_ops()) row.set_short_name(row.name());
   *result = std::move(out);

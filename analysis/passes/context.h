@@ -155,7 +155,8 @@ std::string WhatWasLetGo(const Process& process);
 // old, so the rows count too.
 uint64_t OpEventsOf(const Process& process);
 
-// Returns the name of the innermost frame that does not belong to an allocator, "" without frames.
+// Returns the name of the innermost frame of the program itself: not of an allocator, nor of the
+// standard library. "" without frames.
 std::string AllocationSite(const std::vector<const results::Frame*>& frames);
 
 }  // namespace gpuprof::analysis

@@ -18,6 +18,8 @@ namespace {
 // CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
 constexpr uint8_t kHtoD = 1, kDtoH = 2;
 constexpr uint8_t kPageable = 1;
+// A copy takes at least one part in so many of the call that it holds up.
+constexpr int64_t kLeastPartOfCall = 10;
 
 // Copies of one kind, with the nodes that the graph is asked about.
 struct CopyGroup {
@@ -67,6 +69,29 @@ class CopyFinder {
     });
   }
 
+  // Returns whether the call that made a copy lasted until the copy had ended. What the call is
+  // named says little: copies of pageable memory wait in any call, those of pinned memory in few.
+  bool HoldsUpHost(const DependencyNode& copy) const {
+    constexpr int64_t kClockErrorNs = 20'000;
+    const std::optional<Call> call = source_.LaunchOf(copy);
+    if (!call) return false;
+    const int64_t call_ns = call->end_ns - call->start_ns;
+    // The call waited for the work before the copy: that is a wait, and no cost of the copy.
+    if (copy.span.length() * kLeastPartOfCall < call_ns) return false;
+    const int64_t slack = std::min(kClockErrorNs, call_ns / 5);
+    // The end of a copy from pageable memory lies behind the call: its last piece was staged.
+    const int64_t both =
+        std::min(call->end_ns, copy.span.end) - std::max(call->start_ns, copy.span.start);
+    return call->end_ns + slack >= copy.span.end || 2 * both >= copy.span.length();
+  }
+
+  bool IsAsync(const DependencyNode& copy) {
+    if (proto::IsAsyncCopy(source_.process().tracks[copy.track].memcpy.operation[copy.row]))
+      return true;
+    const std::optional<Call> call = source_.LaunchOf(copy);
+    return call && source_.FunctionOf(call->track, call->row).find("Async") != std::string::npos;
+  }
+
   void CollectCopies() {
     const auto small_from = static_cast<uint64_t>(source_.limits()("CP-002.min_bytes"));
     for (uint32_t n = 0; n < source_.nodes().size(); ++n) {
@@ -79,14 +104,12 @@ class CopyFinder {
       const uint32_t operation = OperationOf(n);
       const uint8_t kind = proto::CopyKindOf(operation);
       if (kind != kHtoD && kind != kDtoH) continue;
+      // Small copies to the device are put into the command itself.
+      const bool is_small = kind == kHtoD && BytesOf(n) <= small_from;
+      if (is_small || !HoldsUpHost(node)) continue;
       const bool is_pageable = proto::CopySourceOf(operation) == kPageable ||
                                proto::CopyDestinationOf(operation) == kPageable;
-      if (!proto::IsAsyncCopy(operation)) {
-        // Small copies to the device are put into the command itself.
-        if (kind == kDtoH || BytesOf(n) > small_from) Add(n, &sync_);
-      } else if (is_pageable) {
-        Add(n, &pageable_);
-      }
+      Add(n, is_pageable && IsAsync(node) ? &pageable_ : &sync_);
     }
   }
 

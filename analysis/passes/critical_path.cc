@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -80,6 +81,20 @@ class PathShares {
       return Add(results::PATH_SHARE_DEPENDENCY, "", piece.span.length());
     if (piece.to == kNoNode) return Add(results::PATH_SHARE_NONE, "", piece.span.length());
     AddHost(graph_.nodes()[piece.to].track, piece.span);
+  }
+
+  // Adds the time of a step before its first work and behind its last.
+  void AddOutside(const DeviceTimes& times) {
+    for (size_t i = 0; i < times.size(); ++i) {
+      const auto category = static_cast<TimeCategory>(i);
+      if (times[i] == 0) continue;
+      const bool is_host =
+          category >= results::TIME_CATEGORY_INPUT && category <= results::TIME_CATEGORY_HOST;
+      Add(is_host                                     ? results::PATH_SHARE_HOST
+          : category == results::TIME_CATEGORY_LAUNCH ? results::PATH_SHARE_LAUNCH
+                                                      : results::PATH_SHARE_NONE,
+          "", times[i]);
+    }
   }
 
   void Fill(int64_t all_ns, results::CriticalPath* out) const {
@@ -168,13 +183,16 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   if (steps.last_step()) path->set_last_step(*steps.last_step());
   if (steps.typical_ns()) path->set_typical_step_ns(*steps.typical_ns());
   path->set_start_ns(steps.start_ns());
-  path->set_duration_ns(steps.length_ns());
+  const int64_t outside_ns =
+      std::accumulate(steps.outside().begin(), steps.outside().end(), int64_t{0});
+  path->set_duration_ns(steps.length_ns() + outside_ns);
   path->set_node_count(graph.nodes().size());
   path->set_edge_count(graph.edges().size());
-  DeviceTimes times{};
+  DeviceTimes times = steps.outside();
   PathShares shares(context.ops(index), graph);
+  shares.AddOutside(times);
   for (const PathPiece& piece :
-       CriticalPath(graph, steps.last_node(), steps.is_to_end(), path->start_ns())) {
+       CriticalPath(graph, steps.last_node(), steps.is_to_end(), steps.start_ns())) {
     times[piece.category] += piece.span.length();
     shares.Add(piece);
   }
@@ -182,13 +200,15 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   shares.Fill(path->duration_ns(), path);
   const DependencyGraph::Free present = graph.Present();
   for (const Subject& subject : Subjects()) {
-    const bool is_present =
-        std::any_of(subject.categories.begin(), subject.categories.end(),
-                    [&](results::TimeCategory category) { return present[category]; });
+    const bool is_present = std::any_of(
+        subject.categories.begin(), subject.categories.end(), [&](results::TimeCategory category) {
+          return present[category] || steps.outside()[category] != 0;
+        });
     if (!is_present) continue;
     results::WhatIf what_if;
     what_if.set_subject(subject.subject);
-    what_if.set_duration_ns(steps.LengthWithout(FreeOf(subject)));
+    const DependencyGraph::Free free = FreeOf(subject);
+    what_if.set_duration_ns(outside_ns - steps.SavedOutside(free) + steps.LengthWithout(free));
     what_if.set_saved_ns(path->duration_ns() - what_if.duration_ns());
     what_if.set_saved_ratio(Ratio(what_if.saved_ns(), path->duration_ns()));
     if (what_if.saved_ns() > 0) *path->add_what_ifs() = what_if;

@@ -71,6 +71,7 @@ void IdleCauses::Add(const DeviceTimeline& timeline, const DeviceGap& gap,
   const bool waits = gap.Rest() == results::TIME_CATEGORY_DEPENDENCY;
   const int64_t hidden_ns = ForEachSeenPart(gap.span, unseen, [&](Interval part) {
     timeline.AddGap(gap, part, &times);
+    unseen_ns += std::max<int64_t>(part.end - std::max(part.start, gap.UnseenFrom()), 0);
     const Interval rest = {std::max(part.start, gap.HostUntil()), part.end};
     if (waits && rest.start < rest.end) host_function_ns += CoveredLength(host_functions, rest);
   });

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See device_steps.h. A step has two windows on a device. The mark's window is the step itself. The
+// See device_steps.h. A step has three windows on a device. The period is the step that all shares
+// and gains are of (step_periods.h). The mark's window is what the program marked on the host. The
 // device's own window begins where the first work of the step begins, on the stream with most
-// kernels, and ends where this window of the next step begins. If the host runs ahead of the
-// device, only the device's window says how long the step takes there.
+// kernels, and ends where this window of the next step begins.
 
 #include "analysis/passes/device_steps.h"
 
@@ -18,6 +18,7 @@
 
 #include "analysis/derived/call_steps.h"
 #include "analysis/passes/given_names.h"
+#include "analysis/passes/step_periods.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -150,6 +151,10 @@ std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uin
   const Process& process = context.process(index);
   const std::vector<results::Step>& steps = context.steps(index).steps;
   const std::vector<StepWork> work = WorkOf(context, index, device, steps);
+  std::vector<int64_t> work_ends;
+  for (const StepWork& each : work) work_ends.push_back(each.last_ns);
+  const std::vector<Interval> periods =
+      StepPeriods(process, device, context.calls(index), timeline, steps, work_ends);
   std::vector<results::DeviceStep> rows;
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto add = [&](results::StepWindow kind, Interval window) {
@@ -163,6 +168,7 @@ std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uin
     const int64_t start = steps[i].start_ns();
     add(results::STEP_WINDOW_MARK, {start, start + steps[i].duration_ns()});
     if (const auto window = DeviceWindow(work, i)) add(results::STEP_WINDOW_DEVICE, *window);
+    if (periods[i].length() > 0) add(results::STEP_WINDOW_PERIOD, periods[i]);
   }
   if (!steps.empty()) return rows;
   // Nothing tells where steps begin: all is one.
@@ -223,7 +229,8 @@ ProcessDevices::ProcessDevices(PassContext& context, size_t index)
   if (HasTooMuchWork(process)) return;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || timelines_.count(track.device) != 0) continue;
-    DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_);
+    DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_,
+                            !context.trace().importer.empty());
     if (timeline.HasWork()) timelines_.emplace(track.device, std::move(timeline));
   }
 }
@@ -246,7 +253,8 @@ void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out) {
   for (const auto& [device, timeline] : devices->all()) {
     const std::vector<results::DeviceStep> steps = StepsOf(context, index, device, timeline);
     for (const results::StepWindow window :
-         {results::STEP_WINDOW_DEVICE, results::STEP_WINDOW_MARK, results::STEP_WINDOW_ALL})
+         {results::STEP_WINDOW_PERIOD, results::STEP_WINDOW_DEVICE, results::STEP_WINDOW_MARK,
+          results::STEP_WINDOW_ALL})
       AddSeries(process, device, names[device], window, steps, out);
     for (const results::DeviceStep& step : steps) *out->add_device_steps() = step;
   }

@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <utility>
+
+#include "analysis/derived/device_work.h"
+#include "analysis/passes/passes.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -109,6 +113,32 @@ void AddWholeGraphNote(const Process& process, uint64_t launches, const char* wh
       (launches == 1 ? " launch of a CUDA graph was" : " launches of CUDA graphs were") +
       " recorded as a whole: the " + what +
       " in them are not counted here; 'gpuprof run --graphs=node' records every node");
+}
+
+GraphCalls GraphCallsOf(const Process& process) {
+  std::unordered_set<uint32_t> launchers;  // functions
+  for (const auto& entry : process.functions) {
+    const std::string name = ApiFunctionName(process, entry.first);
+    if (name.find("GraphLaunch") != std::string::npos) launchers.insert(entry.first);
+  }
+  GraphCalls calls;
+  if (launchers.empty()) return calls;
+  std::unordered_set<uint32_t> with_work;  // correlation ids
+  for (const Track& track : process.tracks) {
+    if (!track.is_stream) continue;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) { with_work.insert(work.correlation); });
+  }
+  std::unordered_set<uint32_t> seen;  // a runtime call and the driver's call in it share an id
+  for (const Track& track : process.tracks) {
+    const ApiTable& api = track.api;
+    for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
+      const uint32_t id = api.correlation[i];
+      if (launchers.count(api.function[i]) == 0 || !seen.insert(id).second) continue;
+      ++calls.count;
+      if (with_work.count(id) == 0) ++calls.empty_count;
+    }
+  }
+  return calls;
 }
 
 }  // namespace gpuprof::analysis

@@ -45,4 +45,11 @@ uint64_t WholeGraphLaunches(const Process& process, const std::unordered_set<uin
 void AddWholeGraphNote(const Process& process, uint64_t launches, const char* what,
                        results::Meta* meta);
 
+// Calls that launch graphs, each once.
+struct GraphCalls {
+  uint64_t count = 0;
+  uint64_t empty_count = 0;  // of them, those without any work in the recording
+};
+GraphCalls GraphCallsOf(const Process& process);
+
 }  // namespace gpuprof::analysis

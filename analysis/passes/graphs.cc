@@ -19,6 +19,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
+#include "analysis/symbols/kernel_rule_file.h"
 #include "analysis/symbols/module_symbols.h"
 #include "proto/results/graphs.pb.h"
 
@@ -189,6 +190,7 @@ void AddNodes(const Process& process, results::Graphs* out) {
     results::Graph* row = out->add_graphs();
     row->set_name(key.kind == results::GRAPH_NODE_KERNEL ? Demangle(key.name.c_str()) : key.name);
     if (row->name() != key.name) row->set_mangled(key.name);
+    if (key.kind == results::GRAPH_NODE_KERNEL) row->set_family(FamilyOf(process, row->name()));
     row->set_kind(key.kind);
     SetProcess(process, row);
     row->set_device(key.device);
@@ -233,6 +235,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
     by == "node" ? AddNodes(process, out.get())
                  : AddGraphs(process, launches, context.calls(index), out.get());
     if (!launches.empty()) AddModes(process, out.get());
+    out->set_call_count(out->call_count() + GraphCallsOf(process).count);
   }
   out->set_graph_count(graphs.size());
   int64_t total = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -56,7 +57,9 @@ void FindLongestOfCauses(IdleGaps& gaps, std::vector<const IdleSpan*> spans, Idl
 
 void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeries& series,
                    IdleFacts* facts) {
-  IdleGaps gaps(context, index);
+  const bool has_steps = series.window() != results::STEP_WINDOW_ALL;
+  IdleGaps gaps(context, index,
+                has_steps ? std::optional<int64_t>(series.start_ns()) : std::nullopt);
   const IdleSpan* longest = nullptr;
   std::vector<const IdleSpan*> counted;
   LateByName by_op, by_function;
@@ -65,10 +68,14 @@ void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeri
                         span.start_ns < series.end_ns();
     if (!counts) continue;
     counted.push_back(&span);
-    facts->gaps.push_back({span.duration_ns, span.late_ns});
+    constexpr int64_t kLongNs = 1'000'000;
+    const int64_t host_ns =
+        span.duration_ns < kLongNs ? 0 : gaps.TimesOf(span)[results::TIME_CATEGORY_HOST];
+    facts->gaps.push_back({span.duration_ns, span.late_ns, host_ns});
     if (longest == nullptr || span.duration_ns > longest->duration_ns) longest = &span;
-    if (span.during_op != 0) by_op[span.during_op] += span.late_ns;
-    if (span.during_function != 0) by_function[span.during_function] += span.late_ns;
+    gaps.ForEachLate(
+        span, [&](uint32_t name, int64_t ns) { by_op[name] += ns; },
+        [&](uint32_t name, int64_t ns) { by_function[name] += ns; });
   }
   facts->late_by_op = WithNames(gaps.process(), by_op);
   facts->late_by_function = WithNames(gaps.process(), by_function);

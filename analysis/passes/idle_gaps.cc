@@ -81,7 +81,7 @@ void NamesDuring::AddTo(Shares* shares) const {
   }
 }
 
-IdleGaps::IdleGaps(PassContext& context, size_t index)
+IdleGaps::IdleGaps(PassContext& context, size_t index, std::optional<int64_t> from_ns)
     : process_(&context.process(index)),
       ops_(&context.ops(index)),
       calls_(&context.calls(index)),
@@ -97,8 +97,10 @@ IdleGaps::IdleGaps(PassContext& context, size_t index)
   }
   spans_.reserve(count);
   for (const auto& [device, gaps] : gaps_) {
+    const DeviceGap& first = gaps.timeline().gaps().front();
+    if (from_ns && *from_ns < first.span.end) AddGap(device, {*from_ns, first.span.end}, 0);
     gaps.ForEach([&](const DeviceGap& gap, size_t place) {
-      AddGap(device, gaps, gap, static_cast<uint32_t>(place));
+      AddGap(device, gap.span, static_cast<uint32_t>(place));
     });
     host_functions_[device] = HostFunctionTimes(*process_, device);
   }
@@ -128,38 +130,43 @@ void IdleGaps::AddDevices(results::Idle* out) const {
   }
 }
 
-void IdleGaps::AddGap(uint32_t device, const DeviceGaps& gaps, const DeviceGap& gap,
-                      uint32_t place) {
+const std::vector<LeafSpan>& IdleGaps::OpLeaves(uint32_t track) {
+  return LeavesOf(track, process_->tracks[track].op, &op_leaves_);
+}
+
+const std::vector<LeafSpan>& IdleGaps::FunctionLeaves(uint32_t track) {
+  return LeavesOf(track, process_->tracks[track].python, &function_leaves_);
+}
+
+DeviceGap IdleGaps::GapOf(const IdleSpan& span) const {
+  DeviceGap gap = devices_->all().at(span.device).gaps()[span.place];
+  gap.span = {span.start_ns, span.start_ns + span.duration_ns};
+  return gap;
+}
+
+void IdleGaps::AddGap(uint32_t device, Interval time, uint32_t place) {
   IdleSpan& span = spans_.emplace_back();
-  span.start_ns = gap.span.start;
-  span.duration_ns = gap.span.length();
+  span.start_ns = time.start;
+  span.duration_ns = time.length();
   span.device = device;
   span.place = place;
+  const DeviceGap gap = GapOf(span);
   const Interval late = {gap.span.start, gap.HostUntil()};
   if (!gap.launch || late.length() <= 0) return;
-  const uint32_t track = gap.launch->track;
-  const Track& thread = process_->tracks[track];
-  ForEachSeenPart(late, gaps.unseen(), [&](Interval part) {
-    span.late_ns += part.length();
-    ForEachLeafIn(LeavesOf(track, thread.op, &op_leaves_), part, [&](uint32_t i, int64_t ns) {
-      // The range of a step is not an operation.
-      const uint32_t name = thread.op.name[i];
-      if (ops_->name_kind(name) != NameKind::kAnnotation) in_ops_.Add(name, ns);
-    });
-    ForEachLeafIn(LeavesOf(track, thread.python, &function_leaves_), part,
-                  [&](uint32_t i, int64_t ns) { in_functions_.Add(thread.python.name[i], ns); });
-  });
+  span.late_ns = late.length() - ForEachSeenPart(late, gaps_.at(device).unseen(), [](Interval) {});
+  ForEachLate(
+      span, [&](uint32_t name, int64_t ns) { in_ops_.Add(name, ns); },
+      [&](uint32_t name, int64_t ns) { in_functions_.Add(name, ns); });
   span.during_op = in_ops_.Finish();
   span.during_function = in_functions_.Finish();
 }
 
 DeviceTimes IdleGaps::TimesOf(const IdleSpan& span) const {
-  const DeviceGaps& gaps = gaps_.at(span.device);
-  return gaps.CausesOf(gaps.timeline().gaps()[span.place]).times;
+  return gaps_.at(span.device).CausesOf(GapOf(span)).times;
 }
 
 results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
-  const DeviceGap& gap = devices_->all().at(span.device).gaps()[span.place];
+  const DeviceGap gap = GapOf(span);
   const DeviceTimes times = TimesOf(span);
   results::IdleGap row;
   SetProcess(*process_, &row);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -62,7 +63,8 @@ class NamesDuring {
 
 class IdleGaps {
  public:
-  IdleGaps(PassContext& context, size_t index);
+  // Counts the time before a device's first work as a gap, too, from `from_ns` on.
+  IdleGaps(PassContext& context, size_t index, std::optional<int64_t> from_ns = std::nullopt);
   IdleGaps(const IdleGaps&) = delete;
   IdleGaps& operator=(const IdleGaps&) = delete;
 
@@ -75,6 +77,10 @@ class IdleGaps {
 
   // Adds the sums of each device, and a note for each that may have had work that is not recorded.
   void AddDevices(results::Idle* out) const;
+  // Calls op(name, ns) and function(name, ns) for what the launching thread was in while a gap
+  // waited for its launch.
+  template <typename Op, typename Function>
+  void ForEachLate(const IdleSpan& span, Op&& op, Function&& function);
   // Divides a gap by its causes.
   DeviceTimes TimesOf(const IdleSpan& span) const;
   // Describes a gap. The short name is not filled.
@@ -83,7 +89,10 @@ class IdleGaps {
  private:
   using Leaves = std::unordered_map<uint32_t, std::vector<LeafSpan>>;  // by track
 
-  void AddGap(uint32_t device, const DeviceGaps& gaps, const DeviceGap& gap, uint32_t place);
+  void AddGap(uint32_t device, Interval span, uint32_t place);
+  DeviceGap GapOf(const IdleSpan& span) const;
+  const std::vector<LeafSpan>& OpLeaves(uint32_t track);
+  const std::vector<LeafSpan>& FunctionLeaves(uint32_t track);
   void AddHtaClasses(uint32_t device, results::IdleDevice* sums) const;
   void DescribeLaunch(const Call& launch, results::IdleGap* row);
 
@@ -99,5 +108,22 @@ class IdleGaps {
   std::map<uint32_t, std::vector<Interval>> host_functions_;  // by device
   std::vector<IdleSpan> spans_;
 };
+
+template <typename Op, typename Function>
+void IdleGaps::ForEachLate(const IdleSpan& span, Op&& op, Function&& function) {
+  const DeviceGap gap = GapOf(span);
+  const Interval late = {gap.span.start, gap.HostUntil()};
+  if (!gap.launch || late.length() <= 0) return;
+  const Track& thread = process_->tracks[gap.launch->track];
+  ForEachSeenPart(late, gaps_.at(span.device).unseen(), [&](Interval part) {
+    ForEachLeafIn(OpLeaves(gap.launch->track), part, [&](uint32_t row, int64_t ns) {
+      // The range of a step is not an operation.
+      const uint32_t name = thread.op.name[row];
+      if (ops_->name_kind(name) != NameKind::kAnnotation) op(name, ns);
+    });
+    ForEachLeafIn(FunctionLeaves(gap.launch->track), part,
+                  [&](uint32_t row, int64_t ns) { function(thread.python.name[row], ns); });
+  });
+}
 
 }  // namespace gpuprof::analysis

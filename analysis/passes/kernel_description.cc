@@ -9,8 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "analysis/derived/peak_rates.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
+#include "analysis/passes/rows.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/symbols/kernel_names.h"
+#include "analysis/symbols/kernel_rule_file.h"
 #include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/tensor_cores.h"
 #include "proto/matrix_ops.h"
@@ -135,6 +140,54 @@ void FillTensorCores(const Process& process, const proto::Device* device,
   row->set_precision_evidence(found.evidence);
 }
 
+FamilyTally::OfName& FamilyTally::At(const Process& process, uint32_t signature) {
+  const proto::Signature* known = SignatureOf(process, signature);
+  const uint32_t name = known == nullptr ? 0 : known->name();
+  const auto [at, is_new] = names_.try_emplace({&process, name});
+  if (is_new) at->second.family = FamilyOfString(process, name);
+  return at->second;
+}
+
+results::KernelFamily FamilyTally::Of(const Process& process, uint32_t signature) {
+  return At(process, signature).family;
+}
+
+void FamilyTally::Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns) {
+  OfName& sums = At(process, signature);
+  sums.count += count;
+  sums.ns += ns;
+}
+
+void FamilyTally::Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyTime>* rows) const {
+  struct Sums {
+    uint64_t count = 0;
+    int64_t ns = 0;
+    std::map<std::string, int64_t> names;
+  };
+  std::map<results::KernelFamily, Sums> families;
+  int64_t all_ns = 0;
+  for (const auto& [key, of_name] : names_) {
+    if (of_name.count == 0) continue;
+    Sums& sums = families[of_name.family];
+    sums.count += of_name.count;
+    sums.ns += of_name.ns;
+    all_ns += of_name.ns;
+    sums.names[Demangle(key.first->String(key.second).c_str())] += of_name.ns;
+  }
+  for (const auto& [family, sums] : families) {
+    const auto largest =
+        std::max_element(sums.names.begin(), sums.names.end(),
+                         [](const auto& x, const auto& y) { return x.second < y.second; });
+    results::KernelFamilyTime* row = rows->Add();
+    row->set_family(family);
+    row->set_count(sums.count);
+    row->set_total_ns(sums.ns);
+    row->set_total_ratio(Ratio(sums.ns, all_ns));
+    row->set_largest(ShortKernelName(largest->first));
+  }
+  SortByTotal(rows);
+}
+
 void ReportedWork::Join(const ReportedWork& other) {
   flops += other.flops;
   bytes += other.bytes;
@@ -188,6 +241,44 @@ void FillReportedWork(const ReportedWork& work, results::Kernel* row) {
     // A byte in a nanosecond is a gigabyte in a second.
     row->set_moved_gb_per_s(static_cast<double>(work.bytes) / static_cast<double>(work.bytes_ns));
   }
+}
+
+void AddShapedWork(const LaunchedWork& launched, uint32_t track, const KernelTable& kernels,
+                   size_t row, ReportedWork* work) {
+  const uint32_t weight = kernels.weight[row];
+  const int64_t ns = kernels.duration_ns[row] * weight;
+  if (const auto flops = launched.FlopsOf(track, row)) {
+    work->flops += *flops * weight;
+    work->flops_ns += ns;
+  }
+  if (const auto bytes = launched.BytesOf(track, row)) {
+    work->bytes += *bytes * weight;
+    work->bytes_ns += ns;
+  }
+}
+
+void FillShapedWork(const ReportedWork& work, results::Kernel* row) {
+  if (row->flop_count() == 0)
+    FillFlops(work.flops, work.flops_ns, results::WORK_EVIDENCE_SHAPES, row);
+  if (work.bytes == 0) return;
+  row->set_bytes_estimate(work.bytes);
+  if (work.bytes_ns > 0)
+    row->set_estimate_gb_per_s(static_cast<double>(work.bytes) /
+                               static_cast<double>(work.bytes_ns));
+}
+
+std::string_view FillPeaks(const Process& process, results::Kernel* row) {
+  if (!row->has_flop_per_s() && !row->has_moved_gb_per_s() && !row->has_estimate_gb_per_s())
+    return {};
+  const proto::Device* device = DescribedDevice(process, row->device());
+  if (device == nullptr) return {};
+  if (const auto peak = PeakFlopPerSecond(device->name(), row->precision());
+      peak && row->has_flop_per_s()) {
+    row->set_peak_flop_per_s(*peak);
+    row->set_peak_flop_ratio(row->flop_per_s() / *peak);
+  }
+  if (const auto peak = PeakGbPerSecond(*device)) row->set_peak_gb_per_s(*peak);
+  return row->has_peak_flop_per_s() ? PeakSource(device->name()) : std::string_view();
 }
 
 }  // namespace gpuprof::analysis

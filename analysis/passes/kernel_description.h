@@ -8,9 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
+#include "analysis/derived/launched_work.h"
 #include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
@@ -38,6 +43,26 @@ void FillTensorCores(const Process& process, const proto::Device* device,
                      const SignatureTimes& signatures, results::Kernel* row,
                      const InputPrecision& inputs = {});
 
+// Sums kernels by their families. Processes must outlive it.
+class FamilyTally {
+ public:
+  // Returns the family of the kernels of a signature.
+  results::KernelFamily Of(const Process& process, uint32_t signature);
+  void Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns);
+  // Fills a row for each family, the largest first. The rows' kernels have their short names.
+  void Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyTime>* rows) const;
+
+ private:
+  struct OfName {
+    results::KernelFamily family = results::KERNEL_FAMILY_NONE;
+    uint64_t count = 0;
+    int64_t ns = 0;
+  };
+  OfName& At(const Process& process, uint32_t signature);
+
+  std::map<std::pair<const Process*, uint32_t>, OfName> names_;  // by string id of the name
+};
+
 // What the source of a trace reports about kernels: XLA's analysis of their operations.
 struct ReportedWork {
   uint64_t flops = 0, bytes = 0;
@@ -57,6 +82,14 @@ void AddReportedWork(const KernelTable& kernels, size_t row, RowDetails* details
                      ReportedWork* work);
 // Fills sums and rates. A rate of no time is left out.
 void FillReportedWork(const ReportedWork& work, results::Kernel* row);
+// Adds what the shapes of an operation tell about one row.
+void AddShapedWork(const LaunchedWork& launched, uint32_t track, const KernelTable& kernels,
+                   size_t row, ReportedWork* work);
+// Fills what was counted from the shapes of operations, where the source reports nothing.
+void FillShapedWork(const ReportedWork& work, results::Kernel* row);
+// Fills the peaks of the device, and the part of its peak that was reached. The row has its rates
+// and its type of numbers. Returns where the figures are from; "": the device is not in our table.
+std::string_view FillPeaks(const Process& process, results::Kernel* row);
 void FillFlops(uint64_t flops, int64_t ns, results::WorkEvidence evidence, results::Kernel* row);
 
 }  // namespace gpuprof::analysis

@@ -50,8 +50,7 @@ struct Sums {
   InputPrecision inputs;
   bool has_inputs = false;
   ReportedWork reported;
-  uint64_t flops = 0, bytes = 0;  // by the shapes of the inputs
-  int64_t flops_ns = 0, bytes_ns = 0;
+  ReportedWork shaped;  // by the shapes of the inputs
 
   void AddInputs(const InputPrecision& types) {
     if (!has_inputs) inputs = types;
@@ -151,17 +150,6 @@ void FillConfiguration(const Process& process, const SignatureTimes& signatures,
   if (device != nullptr) FillOccupancy(process, *device, signatures, row);
 }
 
-void FillWork(const Sums& sums, results::Kernel* row) {
-  FillReportedWork(sums.reported, row);
-  if (row->flop_count() == 0)
-    FillFlops(sums.flops, sums.flops_ns, results::WORK_EVIDENCE_SHAPES, row);
-  if (sums.bytes == 0) return;
-  row->set_bytes_estimate(sums.bytes);
-  if (sums.bytes_ns > 0)
-    row->set_estimate_gb_per_s(static_cast<double>(sums.bytes) /
-                               static_cast<double>(sums.bytes_ns));
-}
-
 void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps& named,
              size_t steps, Sums* sums, results::Kernel* row) {
   const Process& process = context.process(index);
@@ -189,7 +177,8 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
   row->set_execution(sums->execution.found().execution);
   row->set_execution_evidence(sums->execution.found().evidence);
   FillConfiguration(process, sums->signatures, row);
-  FillWork(*sums, row);
+  FillReportedWork(sums->reported, row);
+  FillShapedWork(sums->shaped, row);
   if (steps != 0) {
     row->set_step_count(sums->steps.size());
     row->set_count_per_step(static_cast<double>(sums->in_steps) / static_cast<double>(steps));
@@ -253,14 +242,7 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
       sums.execution.Add(executions.OfKernel(kernels, work.row, origin.owner, origin.in_graph));
       sums.AddInputs(inputs.Of(kernels, work.row, origin.owner));
       AddReportedWork(kernels, work.row, &details, &sums.reported);
-      if (const auto flops = launched.FlopsOf(track_index, work.row)) {
-        sums.flops += *flops * work.weight;
-        sums.flops_ns += ns;
-      }
-      if (const auto bytes = launched.BytesOf(track_index, work.row)) {
-        sums.bytes += *bytes * work.weight;
-        sums.bytes_ns += ns;
-      }
+      AddShapedWork(launched, track_index, kernels, work.row, &sums.shaped);
     });
   }
   for (auto& [key, sums] : groups)

@@ -19,7 +19,9 @@
 
 #include "analysis/derived/busy_time.h"
 #include "analysis/derived/call_ids.h"
+#include "analysis/derived/launched_work.h"
 #include "analysis/derived/op_names.h"
+#include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
@@ -34,6 +36,7 @@
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
+#include "analysis/symbols/kernel_family.h"
 #include "analysis/symbols/short_names.h"
 #include "analysis/symbols/tensor_cores.h"
 #include "proto/kept_name.h"
@@ -44,14 +47,14 @@ namespace {
 
 constexpr int kAllCores = 0;
 
-enum class Grouping { kName, kSignature, kStream, kOp };
+enum class Grouping { kName, kSignature, kStream, kOp, kFamily };
 
 // What a row stands for; what does not matter is 0. Ids of names and signatures are the process's
 // own.
 struct Key {
   size_t process;
   uint32_t device;
-  uint32_t first;   // name, signature or context
+  uint32_t first;   // name, signature, context or family
   uint32_t second;  // stream
   auto operator<=>(const Key&) const = default;
 };
@@ -66,7 +69,8 @@ struct Sums {
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
   ReportedWork reported;
-  size_t number = 0;  // of the group, for FindMedians
+  ReportedWork shaped;  // by the shapes of operations
+  size_t number = 0;    // of the group, for FindMedians
 };
 
 using Groups = std::map<Key, Sums>;
@@ -88,16 +92,20 @@ struct Gathered {
   UsedDevices devices;
   std::vector<DeviceKernels> by_device;
   Groups groups;
+  FamilyTally families;
   std::vector<SummedKernels> processes;
 };
 
 Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const Track& track,
-          uint32_t signature) {
+          uint32_t signature, FamilyTally* families) {
   switch (grouping) {
     case Grouping::kSignature:
       return {process, track.device, signature, 0};
     case Grouping::kStream:
       return {process, track.device, track.context, track.stream};
+    case Grouping::kFamily:
+      return {process, track.device,
+              static_cast<uint32_t>(families->Of(context.process(process), signature)), 0};
     case Grouping::kName:
     case Grouping::kOp:
       break;
@@ -122,13 +130,45 @@ void AddWorkSums(const PassContext& context, size_t index, Grouping grouping, Ga
     for (const TableSums& table : track.work.tables) {
       if (table.kind != proto::ChunkKind::kKernel) continue;
       for (const KeySums& each : table.keys) {
-        Sums& sums = to->groups[KeyOf(grouping, context, index, track, each.key)];
+        to->families.Add(context.process(index), each.key, each.count, each.total_ns);
+        Sums& sums = to->groups[KeyOf(grouping, context, index, track, each.key, &to->families)];
         sums.signatures[each.key] += each.total_ns;
         sums.count += each.count;
         sums.total_ns += each.total_ns;
         sums.min_ns = std::min(sums.min_ns, each.min_ns);
         sums.max_ns = std::max(sums.max_ns, each.max_ns);
       }
+    }
+  }
+}
+
+bool HasShapes(const PassContext& context, const Process& process) {
+  using Kind = proto::ChunkKind;
+  const TableSet& tables = context.trace().tables;
+  return tables.Has(Kind::kOp) && tables.Has(Kind::kApi) &&
+         std::any_of(process.tracks.begin(), process.tracks.end(),
+                     [](const Track& track) { return !track.op.detail.empty(); });
+}
+
+// Adds what kernels compute and move by the shapes of the operations that launched them.
+void AddShapes(PassContext& context, size_t index, Grouping grouping,
+               const std::unordered_set<uint32_t>* only, Gathered* to) {
+  const Process& process = context.process(index);
+  if (grouping == Grouping::kOp || grouping == Grouping::kStream || !HasShapes(context, process))
+    return;
+  ProcessOps& ops = context.ops(index);
+  Origin origins(&ops, context.calls(index));
+  RowDetails details(process);
+  const LaunchedWork launched(&ops, &origins, &details);
+  for (uint32_t number = 0; number < process.tracks.size(); ++number) {
+    const Track& track = process.tracks[number];
+    const KernelTable& kernels = track.kernel;
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      if (only != nullptr && only->count(kernels.correlation[row]) == 0) continue;
+      const Key key = KeyOf(grouping, context, index, track, kernels.signature[row], &to->families);
+      const auto group = to->groups.find(key);
+      if (group != to->groups.end())
+        AddShapedWork(launched, number, kernels, row, &group->second.shaped);
     }
   }
 }
@@ -151,7 +191,8 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
     DeviceKernels& device = to->by_device[to->devices.Of(index, track.track->device)];
     device.streams.push_back({&track.track->kernel, only, track.is_in_order});
     for (SignatureSums& each : track.signatures) {
-      const Key key = KeyOf(grouping, context, index, *track.track, each.signature);
+      to->families.Add(process, each.signature, each.count, each.total_ns);
+      const Key key = KeyOf(grouping, context, index, *track.track, each.signature, &to->families);
       const auto [group, is_new] = to->groups.try_emplace(key);
       if (is_new) group->second.number = to->groups.size() - 1;
       each.group = group->second.number;
@@ -161,6 +202,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
     }
   }
   to->processes.push_back(std::move(summed));
+  AddShapes(context, index, grouping, only, to);
 }
 
 // Serves streams that cannot be walked in the order of time, or with kernels that do not count.
@@ -199,8 +241,18 @@ void FillExecution(const Sums& sums, results::Kernel* row) {
   }
 }
 
+// Returns how many kernels the signatures are of.
+uint64_t CountNames(const Process& process, const SignatureTimes& signatures) {
+  std::unordered_set<uint32_t> names;
+  for (const auto& [id, ns] : signatures) {
+    const proto::Signature* known = SignatureOf(process, id);
+    names.insert(known == nullptr ? 0 : known->name());
+  }
+  return names.size();
+}
+
 void FillRow(Grouping grouping, const Key& key, const Process& process, const Sums& sums,
-             int64_t all_ns, results::Kernel* row) {
+             int64_t all_ns, FamilyTally* families, results::Kernel* row) {
   SetProcess(process, row);
   row->set_device(key.device);
   const proto::Signature* signature = SignatureOf(process, sums.signatures.begin()->first);
@@ -209,14 +261,21 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
     row->set_context(key.first);
     row->set_stream(key.second);
     row->set_name(StreamName(process, key.device, key.first, key.second));
+  } else if (grouping == Grouping::kFamily) {
+    const auto family = static_cast<results::KernelFamily>(key.first);
+    row->set_family(family);
+    row->set_name(std::string(FamilyWord(family)));
+    row->set_name_count(CountNames(process, sums.signatures));
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
+    row->set_family(families->Of(process, sums.signatures.begin()->first));
     if (sums.signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
     FillTensorCores(process, device, sums.signatures, row);
     FillExecution(sums, row);
   }
   if (device != nullptr) FillOccupancy(process, *device, sums.signatures, row);
   FillReportedWork(sums.reported, row);
+  FillShapedWork(sums.shaped, row);
   row->set_count(sums.count);
   row->set_total_ns(sums.total_ns);
   row->set_total_ratio(Ratio(sums.total_ns, all_ns));
@@ -231,13 +290,14 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
 }
 
 // Gives rows by operation what depends on their kernel alone, and their share.
-void FillOwned(const PassContext& context, const Gathered& gathered, int64_t all_ns,
+void FillOwned(const PassContext& context, Gathered* gathered, int64_t all_ns,
                results::Kernels* out) {
   using Id = std::tuple<std::string, int32_t, uint32_t, std::string>;  // host, pid, device, kernel
   std::map<Id, results::Kernel> by_name;
-  for (const auto& [key, sums] : gathered.groups) {
+  for (const auto& [key, sums] : gathered->groups) {
     results::Kernel row;
-    FillRow(Grouping::kName, key, context.process(key.process), sums, all_ns, &row);
+    FillRow(Grouping::kName, key, context.process(key.process), sums, all_ns, &gathered->families,
+            &row);
     by_name[{row.host(), row.pid(), row.device(), row.name()}] = row;
   }
   for (results::Kernel& row : *out->mutable_kernels()) {
@@ -245,6 +305,7 @@ void FillOwned(const PassContext& context, const Gathered& gathered, int64_t all
     const auto found = by_name.find({row.host(), row.pid(), row.device(), row.name()});
     if (found == by_name.end()) continue;
     const results::Kernel& kernel = found->second;
+    row.set_family(kernel.family());
     row.set_tensor_cores(kernel.tensor_cores());
     row.set_tensor_cores_evidence_kind(kernel.tensor_cores_evidence_kind());
     row.set_tensor_cores_evidence(kernel.tensor_cores_evidence());
@@ -271,16 +332,18 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
   }
   for (const auto& [key, sums] : gathered->groups) {
     if (grouping == Grouping::kOp) break;
-    FillRow(grouping, key, context.process(key.process), sums, total, out->add_kernels());
+    FillRow(grouping, key, context.process(key.process), sums, total, &gathered->families,
+            out->add_kernels());
   }
-  if (grouping == Grouping::kOp) FillOwned(context, *gathered, total, out);
+  if (grouping == Grouping::kOp) FillOwned(context, gathered, total, out);
   std::stable_sort(out->mutable_kernels()->pointer_begin(), out->mutable_kernels()->pointer_end(),
                    [](const results::Kernel* x, const results::Kernel* y) {
                      // Equal sums have the same order in each recording of the same work.
                      if (x->total_ns() != y->total_ns()) return x->total_ns() > y->total_ns();
                      return x->name() < y->name();
                    });
-  if (grouping == Grouping::kStream) {
+  gathered->families.Fill(out->mutable_families());
+  if (grouping == Grouping::kStream || grouping == Grouping::kFamily) {
     for (results::Kernel& row : *out->mutable_kernels()) row.set_short_name(row.name());
   } else {
     SetShortKernelNames(out->mutable_kernels());
@@ -290,6 +353,16 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
       out->set_tensor_cores_ns(out->tensor_cores_ns() + row.total_ns());
     if (row.tensor_cores() == results::TENSOR_CORE_USE_UNKNOWN)
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
+  }
+  for (results::Kernel& row : *out->mutable_kernels()) {
+    const auto process =
+        std::find_if(context.selected().begin(), context.selected().end(), [&](size_t index) {
+          return context.process(index).pid == row.pid() &&
+                 context.process(index).host == row.host();
+        });
+    if (process == context.selected().end()) continue;
+    const std::string_view source = FillPeaks(context.process(*process), &row);
+    if (!source.empty()) out->set_peak_source(std::string(source));
   }
   out->set_total_ns(total);
   if (context.trace().has_sums) return;
@@ -316,6 +389,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   const Grouping grouping = by == "signature" ? Grouping::kSignature
                             : by == "stream"  ? Grouping::kStream
                             : by == "op"      ? Grouping::kOp
+                            : by == "family"  ? Grouping::kFamily
                                               : Grouping::kName;
   Gathered gathered(context);
   char room[proto::kMostNameBytes];

@@ -119,6 +119,46 @@ bool IsCallingFrame(const results::Frame& frame) {
   });
 }
 
+// Returns the qualified name of a demangled function: without return type, template and parameters.
+std::string_view QualifiedName(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<') {
+      ++depth;
+    } else if (c == '>' && depth > 0) {
+      --depth;
+    } else if (depth > 0) {
+      continue;
+    } else if (StartsWith(name.substr(i), kAnonymous)) {
+      i += kAnonymous.size() - 1;
+    } else if (c == '(') {
+      return name.substr(begin, i - begin);
+    } else if (c == ' ') {
+      begin = i + 1;  // a return type was before it
+    }
+  }
+  return name.substr(begin);
+}
+
+// Functions of the standard library allocate for the program's own function that called them.
+bool IsLibraryFrame(const results::Frame& frame) {
+  const std::string_view name = QualifiedName(frame.name());
+  for (const std::string_view space : {"std::", "__gnu_cxx::", "__cxxabiv1::"}) {
+    if (StartsWith(name, space)) return true;
+  }
+  const size_t slash = frame.module().rfind('/');
+  const std::string_view module =
+      std::string_view(frame.module()).substr(slash == std::string::npos ? 0 : slash + 1);
+  for (const std::string_view library :
+       {"libstdc++.so", "libc++.so", "libc++abi.so", "libc.so", "libc-2.", "ld-linux", "libm.so"}) {
+    if (StartsWith(module, library)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool WaitsForRoom(const Process& process) {
@@ -187,6 +227,11 @@ uint64_t OpEventsOf(const Process& process) {
 }
 
 std::string AllocationSite(const std::vector<const results::Frame*>& frames) {
+  for (const results::Frame* frame : frames) {
+    const bool is_plumbing =
+        IsAllocatorFrame(*frame) || IsCallingFrame(*frame) || IsLibraryFrame(*frame);
+    if (!is_plumbing) return frame->name();
+  }
   for (const results::Frame* frame : frames) {
     if (!IsAllocatorFrame(*frame) && !IsCallingFrame(*frame)) return frame->name();
   }

@@ -142,6 +142,7 @@ void OpGroups::AddDeviceWork(size_t index) {
   const Process& process = context_.process(index);
   Origin origin(&context_.ops(index), context_.calls(index));
   std::vector<std::vector<int64_t>> launched_ns(process.tracks.size());  // by row
+  KernelFamilies families(process);
   ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
     const int64_t ns = work.span.length() * work.weight;
     has_device_work_ = true;
@@ -160,6 +161,7 @@ void OpGroups::AddDeviceWork(size_t index) {
       group.device_self_ns += ns;
       group.device_ns += ns;
       group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+      families.Add(track, work, &group.families);
       return;
     }
     std::vector<int64_t>& launched = launched_ns[op->track];
@@ -168,6 +170,7 @@ void OpGroups::AddDeviceWork(size_t index) {
     Group& group = groups_[group_of_row_[op->track][op->row]];
     group.device_self_ns += ns;
     group.device_count += work.weight;
+    families.Add(track, work, &group.families);
     // What XLA's operations on the host do not tell, their kernels may.
     if (work.kind == DeviceWorkKind::kKernel &&
         group.execution.found().execution == results::EXECUTION_NONE &&

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/derived/execution.h"
+#include "analysis/derived/kernel_class.h"
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/passes/passes.h"
@@ -55,6 +56,7 @@ class OpGroups {
     int64_t device_self_ns = 0;  // of work launched by the spans themselves
     uint64_t device_count = 0;   // likewise
     ExecutionTally execution;
+    FamilyTimes families;  // of its kernels
   };
 
   OpGroups(PassContext& context, OpGrouping grouping, bool medians)

@@ -15,6 +15,7 @@
 
 #include "analysis/derived/backward_links.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/derived/kernel_class.h"
 #include "analysis/derived/module_paths.h"
 #include "analysis/derived/origin.h"
 #include "analysis/steps/statistics.h"
@@ -28,6 +29,7 @@ struct Sums {
   int64_t total_ns = 0, self_ns = 0;
   int64_t device_ns = 0, device_self_ns = 0, device_backward_ns = 0;
   uint64_t device_count = 0;
+  FamilyTimes families;
   std::vector<int64_t> durations;
 
   void AddSpan(int64_t duration_ns) {
@@ -48,6 +50,7 @@ struct Sums {
     device_self_ns += other.device_self_ns;
     device_backward_ns += other.device_backward_ns;
     device_count += other.device_count;
+    for (const auto& [family, ns] : other.families) families[family] += ns;
     durations.insert(durations.end(), other.durations.begin(), other.durations.end());
   }
 };
@@ -135,6 +138,7 @@ class ModuleSums {
     ProcessOps& ops = context_.ops(index_);
     Origin origins(&ops, context_.calls(index_));
     const BackwardLinks links(process);
+    KernelFamilies families(process);
     ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
       const int64_t ns = work.span.length() * work.weight;
       has_device_work_ = true;
@@ -158,6 +162,7 @@ class ModuleSums {
       sums.device_self_ns += ns;
       sums.device_backward_ns += is_backward ? ns : 0;
       sums.device_count += work.weight;
+      families.Add(track, work, &sums.families);
     });
   }
 
@@ -249,6 +254,7 @@ void ComputeOpModules(PassContext& context, bool instances, results::Ops* out) {
     op->set_device_ns(sums.device_ns);
     op->set_device_self_ns(sums.device_self_ns);
     op->set_device_count(sums.device_count);
+    FillFamily(sums.families, op);
     op->set_device_self_ratio(Ratio(sums.device_self_ns, device_ns));
     if (sums.device_backward_ns != 0) op->set_device_backward_ns(sums.device_backward_ns);
   }

@@ -60,6 +60,7 @@ void FillRow(OpGroups::Group& group, OpGrouping grouping, const OpGroups& all, i
     row->set_device_count(group.device_count);
     row->set_device_self_ratio(Ratio(group.device_self_ns, all.device_ns()));
   }
+  FillFamily(group.families, row);
   row->set_execution(group.execution.found().execution);
   row->set_execution_evidence(group.execution.found().evidence);
   row->set_incomplete_count(group.incomplete);

@@ -4,6 +4,8 @@
 // The pass `overlap`: unions of a device's computing, collectives and copies, and what two of them
 // cover together.
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,8 +29,53 @@ struct DeviceSpans {
   std::vector<Interval> kernels_by_stream;  // disjoint within a stream
 };
 
+// Finds the collectives that XLA lets run behind other work: from the begin of an instruction
+// "all-gather-start" to the end of its "all-gather-done".
+class StartedCollectives {
+ public:
+  explicit StartedCollectives(const Process& process) : process_(process) {}
+
+  // Returns what a collective's row stands for. Rows come in the order of a stream.
+  Interval SpanOf(uint32_t signature, const Interval& span) {
+    const auto found = process_.signatures.find(signature);
+    if (found == process_.signatures.end()) return span;
+    const std::string name = process_.String(found->second.name());
+    constexpr std::string_view kStart = "-start", kDone = "-done";
+    const size_t start = name.find(kStart), done = name.find(kDone);
+    if (start != std::string::npos) {
+      std::deque<Started>& open = started_[name.substr(0, start)];
+      if (open.size() == kMostOpen) open.pop_front();
+      open.push_back({name.substr(start + kStart.size()), span.start});
+      return span;
+    }
+    const auto open =
+        done == std::string::npos ? started_.end() : started_.find(name.substr(0, done));
+    if (open == started_.end() || open->second.empty()) return span;
+    // Mostly both have the same number. Otherwise the first that began is the first that ends.
+    const std::string number = name.substr(done + kDone.size());
+    auto same = std::find_if(open->second.begin(), open->second.end(),
+                             [&](const Started& each) { return each.number == number; });
+    if (same == open->second.end()) same = open->second.begin();
+    const Interval whole = {same->begin_ns, span.end};
+    open->second.erase(same);
+    return whole;
+  }
+  void EndOfTrack() { started_.clear(); }
+
+ private:
+  // A stream has few in flight. Those of a damaged trace may never end.
+  static constexpr size_t kMostOpen = 256;
+  struct Started {
+    std::string number;
+    int64_t begin_ns;
+  };
+  const Process& process_;
+  std::map<std::string, std::deque<Started>> started_;  // by what began
+};
+
 std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
   KernelClasses classes(process);
+  StartedCollectives started(process);
   std::map<uint32_t, DeviceSpans> devices;
   for (const Track& track : process.tracks) {
     if (!track.is_stream) continue;
@@ -44,7 +91,8 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
           (is_collective ? spans.collective
            : is_copy     ? spans.copy
                          : spans.compute)
-              .push_back(work.span);
+              .push_back(is_collective ? started.SpanOf(track.kernel.signature[work.row], work.span)
+                                       : work.span);
           kernels.push_back(work.span);
           break;
         }
@@ -57,6 +105,7 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
           break;
       }
     });
+    started.EndOfTrack();
     if (kernels.empty()) continue;
     const std::vector<Interval> of_stream = UnionOf(std::move(kernels));
     std::vector<Interval>& all = devices[track.device].kernels_by_stream;

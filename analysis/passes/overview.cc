@@ -23,6 +23,7 @@
 #include "analysis/passes/recorder_cost.h"
 #include "analysis/passes/run_account.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/step_periods.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/passes/unrecorded_programs.h"
 #include "analysis/passes/verdict.h"
@@ -352,6 +353,15 @@ void FillSteps(PassContext& context, std::optional<size_t> leading, results::Ove
   }
 }
 
+// Fills the step of a program whose steps have no work of a device.
+void FillHostStep(const std::vector<results::Step>& steps, results::Overview* out) {
+  const std::vector<Interval> periods = HostPeriods(steps);
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (!steps[i].warmup()) lengths.push_back(periods[i].length());
+  SetStepPeriod(lengths, out);
+}
+
 // Names the waits that steps spend most time in: findings tell of them.
 void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
                    const std::vector<uint32_t>& stacks, CallStackTable* table,
@@ -445,6 +455,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   FillOverviewGpu(context, out.get());
   std::optional<DeviceFacts> device = FillVerdict(context, out.get());
   if (out->has_verdict()) FillActivity(context, out->mutable_verdict());
+  if (leading && !out->has_step()) FillHostStep(context.steps(*leading).steps, out.get());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());

@@ -84,6 +84,7 @@ void AddMerged(const std::vector<const results::Kernel*>& parts, results::Overvi
   row->set_pid(first.pid());
   row->set_host(first.host());
   row->set_device(first.device());
+  row->set_family(first.family());
   row->set_tensor_cores(first.tensor_cores());
   row->set_tensor_cores_evidence_kind(first.tensor_cores_evidence_kind());
   row->set_tensor_cores_evidence(first.tensor_cores_evidence());
@@ -118,6 +119,7 @@ void AddTopKernels(const PassContext& context, const UsedDevices& devices,
       used[place_of(row)] = k;
     }
   }
+  *gpu->mutable_families() = kernels.families();
   std::map<std::string, std::vector<const results::Kernel*>> by_name;
   for (const results::Kernel& kernel : kernels.kernels()) by_name[kernel.name()].push_back(&kernel);
   for (const auto& [name, parts] : by_name) {

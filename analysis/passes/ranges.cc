@@ -79,6 +79,32 @@ results::RangeNameKind NameKindOf(RangeKind kind) {
                                              results::RANGE_NAME_THREAD);
 }
 
+// A thread of autograd, and when it runs backward passes for the thread that waits for them.
+struct BackwardThread {
+  size_t track;
+  std::vector<Interval> passes;
+};
+
+std::vector<BackwardThread> BackwardThreadsOf(ProcessOps& ops, size_t trainer) {
+  std::vector<BackwardThread> threads;
+  for (size_t t = 0; t < ops.process().tracks.size(); ++t) {
+    if (t == trainer || ops.process().tracks[t].is_stream) continue;
+    std::vector<Interval> passes = ops.Backward(t);
+    if (!passes.empty()) threads.push_back({t, std::move(passes)});
+  }
+  return threads;
+}
+
+// Returns the work that autograd's threads launched in these times: a launch belongs to the range
+// that waits for it.
+int64_t OfBackward(const LaunchedTime& launched, const std::vector<BackwardThread>& threads,
+                   const std::vector<Interval>& spans) {
+  int64_t sum = 0;
+  for (const BackwardThread& thread : threads)
+    sum += launched.Within(thread.track, Intersection(thread.passes, spans));
+  return sum;
+}
+
 class Collector {
  public:
   Collector(PassContext& context, bool by_domain) : context_(context), by_domain_(by_domain) {}
@@ -91,6 +117,8 @@ class Collector {
     known_.clear();
     known_of_framework_.clear();
     const LaunchedTime launched(process, context_.calls(index));
+    const size_t trainer = context_.steps(index).detected.track;
+    const std::vector<BackwardThread> backward = BackwardThreadsOf(context_.ops(index), trainer);
     has_work_ = has_work_ || launched.HasWork();
     for (size_t t = 0; t < process.tracks.size(); ++t) {
       const Track& track = process.tracks[t];
@@ -114,8 +142,11 @@ class Collector {
       }
       AddNested(process, track.range, std::move(pushed));
       AddRangesOfFramework(index, t);
-      for (auto& [sums, spans] : spans_of_track_)
-        sums->device_ns += launched.Within(t, UnionOf(std::move(spans)));
+      for (auto& [sums, spans] : spans_of_track_) {
+        spans = UnionOf(std::move(spans));
+        sums->device_ns += launched.Within(t, spans);
+        if (t == trainer) sums->device_ns += OfBackward(launched, backward, spans);
+      }
       spans_of_track_.clear();
     }
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/derived/kernel_class.h"
+#include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
 
 namespace gpuprof::analysis {
@@ -19,6 +20,7 @@ namespace {
 
 struct Entry {
   int64_t start_ns = 0;
+  int64_t end_ns = 0;
   std::string name;
 };
 
@@ -53,9 +55,9 @@ std::vector<Entry> EntriesOf(const Process& process, uint32_t device, Interval w
       const auto [is_collective, is_new] = known.try_emplace(signature, false);
       if (is_new)
         is_collective->second =
-            IsCollective(Demangle(process.String(found->second.name()).c_str()));
+            IsCollective(process, Demangle(process.String(found->second.name()).c_str()));
       if (!is_collective->second) continue;
-      entries.push_back({start, process.String(found->second.name())});
+      entries.push_back({start, track.kernel.end_ns[i], process.String(found->second.name())});
     }
   }
   std::stable_sort(entries.begin(), entries.end(),
@@ -69,6 +71,22 @@ bool SameOrder(const std::vector<RankRows>& ranks) {
     return std::equal(first.begin(), first.end(), rank.entries.begin(), rank.entries.end(),
                       [](const Entry& a, const Entry& b) { return a.name == b.name; });
   });
+}
+
+// Puts the clocks of all ranks right: a collective ends at the same moment on each. The median
+// distance of the ends from those of the first rank is the error of a rank's clock.
+void AlignClocks(std::vector<RankRows>* ranks) {
+  const std::vector<Entry>& first = ranks->front().entries;
+  for (RankRows& rank : *ranks) {
+    std::vector<int64_t> distances;
+    for (size_t i = 0; i < first.size(); ++i)
+      distances.push_back(rank.entries[i].end_ns - first[i].end_ns);
+    const int64_t error = Samples(std::move(distances)).median();
+    for (Entry& entry : rank.entries) {
+      entry.start_ns -= error;
+      entry.end_ns -= error;
+    }
+  }
 }
 
 void FindLate(const std::vector<RankRows>& ranks, RankFacts* facts) {
@@ -107,12 +125,12 @@ void FillRankFacts(PassContext& context, const results::Overview& overview,
   if (series.window() == results::STEP_WINDOW_ALL) return;
   std::vector<RankRows> ranks;
   for (const results::DeviceSeries& each : overview.device_series()) {
-    if (each.host() != series.host() || each.window() != series.window()) continue;
+    if (each.window() != series.window()) continue;
     for (const size_t index : context.selected()) {
       const Process& process = context.process(index);
       if (process.pid != each.pid() || process.host != each.host()) continue;
       RankRows rank{{each.pid(), each.device()}, each.host(), ComputePerStep(each), {}};
-      rank.entries = EntriesOf(process, each.device(), {series.start_ns(), series.end_ns()});
+      rank.entries = EntriesOf(process, each.device(), {each.start_ns(), each.end_ns()});
       // A process that sends nothing is no rank.
       if (!rank.entries.empty()) ranks.push_back(std::move(rank));
     }
@@ -129,7 +147,9 @@ void FillRankFacts(PassContext& context, const results::Overview& overview,
   facts->slowest_ns = slowest->compute_ns;
   for (const RankRows& rank : ranks) facts->mean_ns += rank.compute_ns;
   facts->mean_ns /= static_cast<int64_t>(ranks.size());
-  if (SameOrder(ranks)) FindLate(ranks, facts);
+  if (!SameOrder(ranks)) return;
+  AlignClocks(&ranks);
+  FindLate(ranks, facts);
 }
 
 }  // namespace gpuprof::analysis

@@ -165,9 +165,9 @@ const std::vector<PassEntry>& PassTable() {
        {Kind::kOp},
        kLaunchedWork},
       {{"kernels",
-        "Kernels on the GPU: count, total, mean, by name, launch configuration, stream or "
-        "operation",
-        {"name", "signature", "stream", "op"}},
+        "Kernels on the GPU: count, total, mean, by name, launch configuration, stream, operation "
+        "or family",
+        {"name", "signature", "stream", "op", "family"}},
        RunKernels,
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,

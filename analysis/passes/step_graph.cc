@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <tuple>
 
 #include "analysis/passes/device_steps.h"
@@ -64,7 +65,7 @@ std::unique_ptr<StepGraph> StepGraph::Make(PassContext& context, size_t index,
                                            const results::Steps& steps) {
   if (steps.device_steps().empty()) return nullptr;  // no work, or too much
   std::unique_ptr<StepGraph> made(new StepGraph(context, index));
-  made->FindWindow(steps);
+  made->FindWindow(context, index, steps);
   made->length_ns_ = made->LengthOf(made->graph_->Play({}));
   return made;
 }
@@ -93,7 +94,7 @@ void StepGraph::TakeWhole() {
 }
 
 // Takes two neighbouring steps, on the device with most kernels.
-void StepGraph::FindWindow(const results::Steps& steps) {
+void StepGraph::FindWindow(PassContext& context, size_t index, const results::Steps& steps) {
   const results::DeviceSeries* series = nullptr;
   for (const results::DeviceSeries& each : steps.device_series()) {
     const bool is_own = each.window() == results::STEP_WINDOW_DEVICE;
@@ -120,7 +121,30 @@ void StepGraph::FindWindow(const results::Steps& steps) {
       if (node.kind == DependencyNode::Kind::kWork && node.span.end == end) last_ = n;
     }
   }
-  if (first_ == kNoNode || last_ == kNoNode) TakeWhole();
+  if (first_ == kNoNode || last_ == kNoNode) return TakeWhole();
+  if (!is_to_end_) return;
+  Interval whole{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (const results::DeviceStep& step : steps.device_steps()) {
+    const bool is_one = step.window() == results::STEP_WINDOW_PERIOD &&
+                        step.device() == series->device() && step.number() >= *first_step_ &&
+                        step.number() <= *last_step_;
+    if (!is_one) continue;
+    whole.start = std::min(whole.start, step.start_ns());
+    whole.end = std::max(whole.end, step.start_ns() + step.duration_ns());
+  }
+  const auto devices = context.devices(index);
+  const DeviceTimeline& timeline = devices->all().at(series->device());
+  const Interval inside = {start_ns(), graph_->nodes()[last_].span.end};
+  const DeviceTimes before = timeline.Split({whole.start, inside.start});
+  const DeviceTimes behind = timeline.Split({inside.end, whole.end});
+  for (size_t i = 0; i < outside_.size(); ++i) outside_[i] = before[i] + behind[i];
+}
+
+int64_t StepGraph::SavedOutside(const DependencyGraph::Free& free) const {
+  int64_t saved = 0;
+  for (size_t i = 0; i < outside_.size(); ++i)
+    if (free[i]) saved += outside_[i];
+  return saved;
 }
 
 int64_t StepGraph::LengthOf(const PlayedGraph& played) const {
@@ -132,17 +156,17 @@ int64_t StepGraph::LengthWithout(const DependencyGraph::Free& free, const FreeNo
   return LengthOf(graph_->Play(free, nodes));
 }
 
-int64_t StepGraph::OfStep(int64_t length_ns) const {
-  const int64_t saved = std::clamp<int64_t>(length_ns_ - length_ns, 0, length_ns_);
+int64_t StepGraph::OfStep(int64_t length_ns, int64_t outside_ns) const {
+  const int64_t saved = std::clamp<int64_t>(length_ns_ - length_ns, 0, length_ns_) + outside_ns;
   return first_step_ ? saved / static_cast<int64_t>(*last_step_ - *first_step_ + 1) : saved;
 }
 
 int64_t StepGraph::SavedPerStep(const FreeNodes& nodes) const {
-  return OfStep(LengthWithout({}, nodes));
+  return OfStep(LengthWithout({}, nodes), 0);
 }
 
 int64_t StepGraph::SavedPerStep(const DependencyGraph::Free& free) const {
-  return OfStep(LengthWithout(free));
+  return OfStep(LengthWithout(free), SavedOutside(free));
 }
 
 FreeNodes StepGraph::NoneFree() const {

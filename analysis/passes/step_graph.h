@@ -33,6 +33,9 @@ class StepGraph {
   bool is_to_end() const { return is_to_end_; }
   int64_t start_ns() const { return graph_->nodes()[first_].span.start; }
   int64_t length_ns() const { return length_ns_; }
+  // Returns the times of the window's periods before its first node and behind its last. A step
+  // that overlaps no other step begins with them.
+  const DeviceTimes& outside() const { return outside_; }
   // Returns the steps of the window. None: no steps were found, and it is the whole recording.
   std::optional<uint64_t> first_step() const { return first_step_; }
   std::optional<uint64_t> last_step() const { return last_step_; }
@@ -41,6 +44,8 @@ class StepGraph {
 
   // Returns the length of the window if some time were left out.
   int64_t LengthWithout(const DependencyGraph::Free& free, const FreeNodes& nodes = {}) const;
+  // Returns what is saved outside of the window's nodes without some time.
+  int64_t SavedOutside(const DependencyGraph::Free& free) const;
   // Returns what a step would save, or the recording without steps. Never more than its length.
   int64_t SavedPerStep(const FreeNodes& nodes) const;
   int64_t SavedPerStep(const DependencyGraph::Free& free) const;
@@ -62,10 +67,10 @@ class StepGraph {
   // Calls visit(node) for the nodes of a call.
   template <typename Visit>
   void ForEachNodeOfCall(uint32_t track, uint32_t row, Visit&& visit) const;
-  void FindWindow(const results::Steps& steps);
+  void FindWindow(PassContext& context, size_t index, const results::Steps& steps);
   void TakeWhole();
   int64_t LengthOf(const PlayedGraph& played) const;
-  int64_t OfStep(int64_t length_ns) const;
+  int64_t OfStep(int64_t length_ns, int64_t outside_ns) const;
   static uint64_t Key(uint32_t track, uint32_t row) { return uint64_t{track} << 32 | row; }
 
   const Process& process_;
@@ -78,6 +83,7 @@ class StepGraph {
   std::optional<uint64_t> first_step_, last_step_;
   std::optional<int64_t> typical_ns_;
   int64_t length_ns_ = 0;
+  DeviceTimes outside_{};
   // The nodes of calls by track and row: the second node of a call that waits is behind the first.
   mutable std::vector<std::pair<uint64_t, uint32_t>> call_nodes_;  // sorted
 };

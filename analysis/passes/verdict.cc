@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See verdict.h. A device that computes for half of the time or longer is bound by computing.
-// Otherwise the largest other part of its time bounds the program.
+// See verdict.h, and verdict_families.h for what bounds a step.
 
 #include "analysis/passes/verdict.h"
 
@@ -25,7 +24,8 @@
 #include "analysis/passes/rank_facts.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_graph.h"
-#include "analysis/passes/step_rate.h"
+#include "analysis/passes/step_periods.h"
+#include "analysis/passes/verdict_families.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -35,46 +35,6 @@ namespace {
 
 // The graph of so much work takes a gigabyte and seconds.
 constexpr uint64_t kMostWork = 5'000'000;
-constexpr double kComputeFrom = 0.5;
-
-results::Bound BoundOf(results::TimeCategory category) {
-  switch (category) {
-    case results::TIME_CATEGORY_COLLECTIVE:
-      return results::BOUND_COLLECTIVES;
-    case results::TIME_CATEGORY_COPY_HTOD:
-    case results::TIME_CATEGORY_COPY_DTOH:
-    case results::TIME_CATEGORY_COPY_DTOD:
-      return results::BOUND_COPIES;
-    case results::TIME_CATEGORY_INPUT:
-      return results::BOUND_INPUT;
-    case results::TIME_CATEGORY_COMPILE:
-      return results::BOUND_COMPILE;
-    case results::TIME_CATEGORY_OUTPUT:
-    case results::TIME_CATEGORY_SYNC:
-    case results::TIME_CATEGORY_PROFILER:
-    case results::TIME_CATEGORY_HOST:
-      return results::BOUND_HOST;
-    case results::TIME_CATEGORY_LAUNCH:
-      return results::BOUND_LAUNCH;
-    case results::TIME_CATEGORY_DEPENDENCY:
-      return results::BOUND_DEPENDENCY;
-    case results::TIME_CATEGORY_UNEXPLAINED:
-      return results::BOUND_UNEXPLAINED;
-    default:
-      return results::BOUND_COMPUTE;
-  }
-}
-
-// Returns the bound with its share of the time.
-std::pair<results::Bound, double> LargestPart(const results::DeviceSeries& series) {
-  double parts[results::Bound_ARRAYSIZE] = {};
-  for (const results::CategoryTime& part : series.categories())
-    parts[BoundOf(part.category())] += part.total_ratio();
-  if (parts[results::BOUND_COMPUTE] >= kComputeFrom)
-    return {results::BOUND_COMPUTE, parts[results::BOUND_COMPUTE]};
-  const auto* most = std::max_element(std::begin(parts), std::end(parts));
-  return {static_cast<results::Bound>(most - std::begin(parts)), *most};
-}
 
 // Long calls that do not wait for work: creation of contexts, loading of code, first allocations.
 void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int64_t long_call_ns,
@@ -144,6 +104,29 @@ uint64_t WorkOf(const Process& process) {
   return rows;
 }
 
+// Fills the step that all shares, gains and rates are of. `lengths`: of the counted periods.
+void FillStepPeriod(const results::DeviceSeries& series, const std::vector<int64_t>& lengths,
+                    results::Overview* out) {
+  if (series.window() != results::STEP_WINDOW_PERIOD) return;
+  SetStepPeriod(lengths, out);
+  results::StepPeriod* step = out->mutable_step();
+  step->set_pid(series.pid());
+  step->set_host(series.host());
+  step->set_device(series.device());
+  // The marks are much shorter: the host runs ahead.
+  const int64_t mark = out->has_steps() ? out->steps().mean_ns() : step->mean_ns();
+  step->set_is_of_device(mark < step->mean_ns() - step->mean_ns() / 10);
+}
+
+// Says why an incomplete recording tells little.
+void LowerConfidence(const results::MissingWork& missing, results::Confidence* confidence) {
+  if (confidence->level() == results::LEVEL_LOW) return;
+  confidence->set_level(results::LEVEL_LOW);
+  confidence->set_reason(missing.empty_graph_count() != 0
+                             ? "work of CUDA graphs is missing in the recording"
+                             : "work of the GPU is missing in the recording");
+}
+
 void FillConfidence(PassContext& context, size_t index, results::Verdict* verdict) {
   results::Confidence* confidence = verdict->mutable_confidence();
   confidence->set_level(results::LEVEL_HIGH);
@@ -199,10 +182,22 @@ void FindLongestWork(const Process& process, DeviceFacts* facts) {
     const auto found = process.signatures.find(signature);
     if (found == process.signatures.end()) continue;
     const std::string name = Demangle(process.String(found->second.name()).c_str());
-    Instance& known = IsCollective(name) ? facts->in_steps.longest_collective
-                                         : facts->in_steps.longest_launches[name];
+    Instance& known = IsCollective(process, name) ? facts->in_steps.longest_collective
+                                                  : facts->in_steps.longest_launches[name];
     if (longest.duration_ns > known.duration_ns) known = longest;
   }
+}
+
+}  // namespace
+
+namespace {
+
+// Returns how long a device worked, without collectives: in these it may wait for another rank.
+int64_t OwnWorkNs(const results::DeviceSeries& series) {
+  int64_t work = series.busy_ns();
+  for (const results::CategoryTime& part : series.categories())
+    if (part.category() == results::TIME_CATEGORY_COLLECTIVE) work -= part.total_ns();
+  return work;
 }
 
 }  // namespace
@@ -213,19 +208,14 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   for (const size_t index : context.selected()) {
     results::Steps steps;
     AddDeviceSteps(context, index, &steps);
-    if (index == context.Leading())
-      out->set_steps_per_s(StepsPerSecond(context.steps(index), steps));
     bool has_busiest = false;
     for (const results::DeviceSeries& series : steps.device_series()) {
       *out->add_device_series() = series;
-      // The host's marks only tell of a device if no launch does.
-      const bool is_mark = series.window() == results::STEP_WINDOW_MARK;
-      const bool has_mark = busiest && busiest->second.window() == results::STEP_WINDOW_MARK;
-      if (!busiest || (has_mark && !is_mark) ||
-          (has_mark == is_mark && series.busy_ns() > busiest->second.busy_ns())) {
-        busiest = {index, series};
-        has_busiest = true;
-      }
+      const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
+                            series.window() == results::STEP_WINDOW_ALL;
+      if (!is_whole || (busiest && OwnWorkNs(series) <= OwnWorkNs(busiest->second))) continue;
+      busiest = {index, series};
+      has_busiest = true;
     }
     if (has_busiest) steps_of_busiest = std::move(steps);
   }
@@ -239,10 +229,8 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   verdict.set_window(series.window());
   verdict.set_step_ns(facts.StepNs());
   verdict.set_busy_ratio(series.busy_ratio());
-  const auto [bound, share] = LargestPart(series);
-  verdict.set_bound(bound);
-  verdict.set_bound_ratio(share);
   FillConfidence(context, index, &verdict);
+  FillMissing(context, index, series, &verdict);
   facts.is_partial = IsSampled(context);
   const Thresholds limits(context.options().thresholds);
   FindFirstUses(context, index, series.end_ns(), limits.Whole("ST-008.min_call"), &facts);
@@ -250,8 +238,6 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
       series.window() == results::STEP_WINDOW_ALL &&
       Ratio(facts.first_use_ns, facts.first_use_window_ns) >= limits("ST-008.min_share");
   if (is_cold) {
-    verdict.set_bound(results::BOUND_FIRST_USE);
-    verdict.set_bound_ratio(Ratio(facts.first_use_ns, facts.first_use_window_ns));
     // The first calls come before the first work: all figures are of the longer time.
     verdict.set_busy_ratio(series.busy_ratio() * Ratio(facts.StepNs(), facts.first_use_window_ns));
     verdict.set_step_ns(facts.first_use_window_ns);
@@ -269,8 +255,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
     facts.typical_step.step = step.number();
     facts.typical_step.device = step.device();
   }
-  // The last step ends with its own work: it is not a whole step.
-  if (!lengths.empty()) lengths.pop_back();
+  FillStepPeriod(series, lengths, out);
   facts.noise_ratio = MedianNoise(lengths);
   const Process& process = context.process(index);
   FindMedians(process, context.calls(index), &facts);
@@ -287,15 +272,23 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
     FillIdleFacts(context, index, series, &facts.idle);
     context.ForgetDevices();
     if (series.window() == results::STEP_WINDOW_ALL) FindLongestWork(process, &facts);
-    if (const auto graph = StepGraph::Make(context, index, steps_of_busiest)) {
+    const auto graph = StepGraph::Make(context, index, steps_of_busiest);
+    FillFamilies(series, graph.get(), &verdict);
+    if (graph != nullptr) {
       FillCriticalPath(context, index, *graph, &facts.path);
       FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);
     }
   } else {
+    FillFamilies(series, nullptr, &verdict);
     out->mutable_meta()->add_notes(
         "GPU: the recording has more than 5 million pieces of work: what could be gained was not "
         "computed (select some steps: --steps)");
   }
+  if (is_cold) {
+    verdict.set_bound(results::BOUND_FIRST_USE);
+    verdict.set_bound_ratio(Ratio(facts.first_use_ns, facts.first_use_window_ns));
+  }
+  if (IsIncomplete(verdict)) LowerConfidence(verdict.missing(), verdict.mutable_confidence());
   for (const results::WhatIf& what_if : facts.path.what_ifs()) *verdict.add_what_ifs() = what_if;
   *out->mutable_verdict() = verdict;
   return facts;

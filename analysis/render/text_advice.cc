@@ -74,7 +74,8 @@ const char* BoundWords(results::Bound bound) {
                                     "launches: the way of work to the GPU",
                                     "waits of streams for each other",
                                     "nothing that the recording explains",
-                                    "the start of CUDA: no steady step was recorded"};
+                                    "the start of CUDA: no steady step was recorded",
+                                    "a cause that cannot be known"};
   static_assert(std::size(kWords) == results::Bound_ARRAYSIZE);
   return kWords[bound];
 }
@@ -114,21 +115,35 @@ std::string UncheckedText(const results::Advice& result, const TextOptions& opti
   return out + "\n";
 }
 
-// Returns whether a gain is one of the whole recording: rules about devices find no steps there.
-bool IsOfRecording(const results::Finding& finding, const results::Verdict* verdict) {
-  constexpr std::string_view kOfDevices[] = {"CO-", "CP-", "GP-", "LA-"};
-  return verdict != nullptr && verdict->window() == results::STEP_WINDOW_ALL &&
-         std::any_of(std::begin(kOfDevices), std::end(kOfDevices),
-                     [&](std::string_view family) { return finding.id().starts_with(family); });
+// Returns whether gains are of the whole recording: no steps were found.
+bool IsOfRecording(const results::Verdict* verdict) {
+  return verdict != nullptr && verdict->window() == results::STEP_WINDOW_ALL;
+}
+
+// Returns "3.2 to 4.6 ms of 12 ms a step, 27 to 38 %", "at most 4.6 ms of ..." or "gain not
+// computed".
+std::string GainText(const results::Gain& gain, const results::Verdict* verdict) {
+  if (gain.method() == results::GAIN_METHOD_NOT_COMPUTED) return "gain not computed";
+  const std::string base =
+      " of " + (IsOfRecording(verdict) ? "the recorded " + FormatDuration(gain.base_ns())
+                                       : FormatDuration(gain.base_ns()) + " a step");
+  if (gain.low_ns() == 0)
+    return "at most " + FormatDuration(gain.high_ns()) + base + ", " +
+           FormatPercent(gain.high_ratio());
+  return FormatDuration(gain.low_ns()) + " to " + FormatDuration(gain.high_ns()) + base + ", " +
+         FormatPercent(gain.low_ratio()) + " to " + FormatPercent(gain.high_ratio());
+}
+
+// Returns how the gain was found: "replayed: the copies take no time".
+std::string MethodText(const results::Gain& gain) {
+  if (gain.method() == results::GAIN_METHOD_NOT_COMPUTED) return "";
+  return std::string(gain.method() == results::GAIN_METHOD_REPLAYED ? "replayed: " : "bound: ") +
+         gain.change();
 }
 
 std::string HeadOf(const results::Finding& finding, const results::Verdict* verdict) {
   std::string head = finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
-  if (finding.has_recoverable_per_step_ns()) {
-    head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) +
-            (IsOfRecording(finding, verdict) ? " of the recording (" : " per step (") +
-            FormatPercent(finding.recoverable_ratio()) + ")";
-  }
+  if (finding.has_gain()) head += ", " + GainText(finding.gain(), verdict);
   return head + "]";
 }
 
@@ -168,13 +183,35 @@ std::string PlaceText(const results::Finding& finding) {
 
 }  // namespace
 
+// Returns what is missing, as a clause that ends with a full stop.
+std::string MissingText(const results::Verdict& verdict) {
+  const results::MissingWork& missing = verdict.missing();
+  if (missing.empty_graph_count() != 0)
+    return "the kernels of " + FormatNumber(missing.empty_graph_count()) + " of " +
+           FormatNumber(missing.graph_count()) + " launches of CUDA graphs were not recorded.";
+  if (missing.is_sampled()) return "only a part of the GPU's work was recorded.";
+  if (missing.is_selection()) return "nearly all calls are missing in the recording.";
+  return "for " + FormatDuration(missing.unexplained_ns()) + " of " +
+         FormatDuration(verdict.step_ns()) +
+         " the GPU had work in its queue and shows none: work is missing in the recording.";
+}
+
 std::string VerdictText(const results::Verdict& verdict, const TextOptions& options) {
   const bool has_steps = verdict.window() != results::STEP_WINDOW_ALL;
-  std::string words =
-      "Verdict: device " + std::to_string(verdict.device()) + " of pid " +
-      std::to_string(verdict.pid()) + " is bound by " + BoundWords(verdict.bound()) + " (" +
-      FormatPercent(verdict.bound_ratio()) + (has_steps ? " of a step of " : " of the recorded ") +
-      FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) + ".";
+  const std::string device =
+      "device " + std::to_string(verdict.device()) + " of pid " + std::to_string(verdict.pid());
+  std::string words;
+  if (verdict.bound() == results::BOUND_UNKNOWN) {
+    words =
+        "Verdict: the cause that bounds " + device + " cannot be known: " + MissingText(verdict);
+  } else {
+    words = "Verdict: " + device + " is bound by " + BoundWords(verdict.bound()) + " (" +
+            FormatPercent(verdict.bound_ratio()) +
+            (has_steps ? " of a step of " : " of the recorded ") +
+            FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) +
+            ".";
+    if (verdict.missing().empty_graph_count() != 0) words += " But " + MissingText(verdict);
+  }
   if (verdict.has_sm_active_ratio()) {
     words += " Sampled: multiprocessors active " + FormatPercent(verdict.sm_active_ratio());
     if (verdict.has_tensor_active_ratio())
@@ -216,6 +253,8 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
     for (const std::string& line : finding.fix()) {
       out += WrapText(line, "     try: ", "          ", options.width);
     }
+    if (const std::string method = MethodText(finding.gain()); !method.empty())
+      out += WrapText(method, "     gain: ", "           ", options.width);
     if (!finding.caveat().empty()) {
       out += WrapText(finding.caveat(), "     but: ", "          ", options.width);
     }

@@ -107,7 +107,12 @@ std::span<const TableLayout> GraphsLayouts() { return kLayouts; }
 
 std::string GraphsText(const results::Graphs& result, const TextOptions& options) {
   if (result.count() == 0)
-    return "No launch of a CUDA graph was recorded.\n" + MetaText(result.meta(), options);
+    return (result.call_count() == 0
+                ? std::string("No launch of a CUDA graph was recorded.\n")
+                : FormatNumber(result.call_count()) +
+                      " calls launched CUDA graphs. The file does not tell which graph each call "
+                      "launched: `gpuprof stats api` lists the calls.\n") +
+           MetaText(result.meta(), options);
   std::string heading =
       FormatNumber(result.count()) + (result.count() == 1 ? " launch of " : " launches of ") +
       FormatNumber(result.graph_count()) + (result.graph_count() == 1 ? " graph, " : " graphs, ") +

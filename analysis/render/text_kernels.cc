@@ -40,6 +40,17 @@ std::string LimitWords(const results::Kernel& k) {
   return words;
 }
 
+// Returns lines such as "By family: matrix 85.3 %, normalisation 5.3 %".
+std::string FamiliesText(const results::Kernels& result, const TextOptions& options) {
+  if (result.families().empty() || result.by() == "family") return "";
+  std::string words;
+  for (const results::KernelFamilyTime& each : result.families()) {
+    words += (words.empty() ? "" : ", ") + WordOf(each.family()) + " " +
+             FormatPercent(each.total_ratio());
+  }
+  return WrapText("By family: " + words + ".", "", "  ", options.width);
+}
+
 // "bf16 tc": the type, and whether the tensor cores were used.
 std::string PrecisionWords(const results::Kernel& k) {
   const std::string type =
@@ -63,8 +74,11 @@ std::string GridWords(const results::Kernel& k) {
 }
 
 constexpr TableColumn kColumns[] = {
-    {.field = "name", .title = "kernel", .flexible = true, .except_by = "stream"},
+    {.field = "name", .title = "kernel", .flexible = true, .except_by = "stream family"},
+    {.field = "name", .title = "family", .only_by = "family"},
+    {.field = "name_count", .title = "kernels", .only_by = "family"},
     {.field = "name", .title = "stream", .flexible = true, .only_by = "stream"},
+    {.field = "family", .title = "family", .except_by = "stream family"},
     {.field = "op", .title = "operation", .blank = "(none)", .flexible = true, .only_by = "op"},
     {.field = "launched_by", .title = "launched by", .flexible = true, .shown = ShownIf::kAny},
     kWhosePid,
@@ -91,7 +105,7 @@ constexpr TableColumn kColumns[] = {
     {.field = "tensor_cores",
      .title = "tensor cores",
      .cell = CellOf<results::Kernel, TensorCoresWords>,
-     .except_by = "stream op"},
+     .except_by = "stream op family"},
     {.field = "precision",
      .title = "type",
      .cell = CellOf<results::Kernel, PrecisionWords>,
@@ -102,12 +116,13 @@ constexpr TableColumn kColumns[] = {
      .blank = "-",
      .shown = ShownIf::kAny,
      .shown_if = TestOf<results::Kernel, IsNotEager>,
-     .except_by = "stream"},
+     .except_by = "stream family"},
     {.field = "flop_per_s",
      .title = "TFLOP/s",
      .cell = CellOf<results::Kernel, FlopWords>,
      .align = ColumnAlign::kRight,
      .shown = ShownIf::kAny},
+    {.field = "peak_flop_ratio", .title = "of peak", .shown = ShownIf::kAny},
     {.field = "moved_gb_per_s", .title = "GB/s", .shown = ShownIf::kAny},
     {.field = "estimate_gb_per_s",
      .title = "GB/s at least",
@@ -116,8 +131,8 @@ constexpr TableColumn kColumns[] = {
     {.field = "grid",
      .title = "grid",
      .cell = CellOf<results::Kernel, GridWords>,
-     .except_by = "op"},
-    {.field = "block", .title = "block", .except_by = "op"},
+     .except_by = "op family"},
+    {.field = "block", .title = "block", .except_by = "op family"},
 };
 constexpr TableLayout kLayouts[] = {{"kernels", results::Kernel::descriptor, kColumns}};
 
@@ -140,7 +155,8 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& asked
                               FormatDuration(result.total_ns()) + " of kernel time" + busy +
                               TensorCoresText(result) +
                               (result.has_under_range() ? ", under " + result.under_range() : "");
-  return TableText(heading, kLayouts[0], result, options) + MetaText(result.meta(), options);
+  return TableText(heading, kLayouts[0], result, options) + FamiliesText(result, options) +
+         MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -5,9 +5,12 @@
 // See text.h.
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/enum_word.h"
@@ -148,6 +151,12 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     if (several) cells.push_back(FormatNumber(k.device_count()));
     table.AddRow(std::move(cells));
   }
+  std::string families;
+  for (const results::KernelFamilyTime& each : g.families()) {
+    families += (families.empty() ? "" : ", ") + WordOf(each.family()) + " " +
+                FormatPercent(each.total_ratio());
+  }
+  if (!families.empty()) add("kernels by family: " + families);
   return out + "\n" + Section("Kernels by time", table, options, 0);
 }
 
@@ -367,10 +376,70 @@ std::string DevicesText(const results::OverviewGpu& gpu) {
 
 namespace {
 
+// Tells the steps of other ranks and threads: a few one by one, many as a group with those that
+// differ.
+std::string MoreSteps(const results::Overview& result, const TextOptions& options) {
+  constexpr int kFew = 3;
+  constexpr size_t kMostNamed = 8;
+  constexpr double kAlike = 0.05;
+  const auto& more = result.more_steps();
+  std::string out;
+  if (more.size() <= kFew) {
+    for (const results::StepSeries& series : more) out += SeriesText(series, options);
+    return out;
+  }
+  std::vector<const results::StepSeries*> rows;
+  for (const results::StepSeries& series : more) rows.push_back(&series);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto* a, const auto* b) { return a->median_ns() < b->median_ns(); });
+  const int64_t middle = rows[rows.size() / 2]->median_ns();
+  std::vector<const results::StepSeries*> others;
+  for (const results::StepSeries* row : rows) {
+    const auto distance = static_cast<double>(std::abs(row->median_ns() - middle));
+    if (distance > kAlike * static_cast<double>(middle)) others.push_back(row);
+  }
+  std::string words = FormatNumber(rows.size()) + " more threads have steps: medians from " +
+                      FormatDuration(rows.front()->median_ns()) + " to " +
+                      FormatDuration(rows.back()->median_ns()) + ", " +
+                      FormatNumber(rows.size() - others.size()) + " of them within 5 % of " +
+                      FormatDuration(middle) + ".";
+  out += WrapText(words, "", "", options.width);
+  std::stable_sort(others.begin(), others.end(), [&](const auto* a, const auto* b) {
+    return std::abs(a->median_ns() - middle) > std::abs(b->median_ns() - middle);
+  });
+  for (size_t i = 0; i < std::min(kMostNamed, others.size()); ++i)
+    out += "  " + OneLine(others[i]->name()) + " (pid " + std::to_string(others[i]->pid()) +
+           "): median " + FormatDuration(others[i]->median_ns()) + "\n";
+  if (others.size() > kMostNamed)
+    out += "  " + FormatNumber(others.size() - kMostNamed) + " more: gpuprof stats steps\n";
+  return out + "\n";
+}
+
+// Says what bounds a step, and how long it takes. This is the first line.
+std::string StepText(const results::Overview& result, const TextOptions& options) {
+  std::string out;
+  if (result.has_verdict()) out += VerdictText(result.verdict(), options);
+  if (result.has_step()) {
+    const results::StepPeriod& step = result.step();
+    std::string words = FormatNumber(step.count()) +
+                        (step.count() == 1 ? " step of " : " steps of ") +
+                        FormatDuration(step.mean_ns()) + " in the mean";
+    if (step.count() > 1)
+      words += ", median " + FormatDuration(step.median_ns()) + ", p10 " +
+               FormatDuration(step.p10_ns()) + ", p90 " + FormatDuration(step.p90_ns());
+    words += step.is_of_device()
+                 ? ". The GPU runs behind the marks of the host, so these are its steps."
+                 : ".";
+    out += WrapText(words, "", "", options.width);
+  }
+  return out.empty() ? out : out + "\n";
+}
+
+// Tells the parts of the verdict's step.
 std::string Verdict(const results::Overview& result, const TextOptions& options) {
   if (!result.has_verdict()) return "";
   const results::Verdict& verdict = result.verdict();
-  std::string out = VerdictText(verdict, options);
+  std::string out = "What the device of the verdict did\n";
   for (const results::DeviceSeries& series : result.device_series()) {
     if (series.pid() == verdict.pid() && series.host() == verdict.host() &&
         series.device() == verdict.device() && series.window() == verdict.window())
@@ -387,11 +456,12 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     return out + "Nothing was recorded: no process left a trace here.\n" +
            MetaText(result.meta(), options);
   }
+  const results::Verdict* verdict = result.has_verdict() ? &result.verdict() : nullptr;
+  out += StepText(result, options) + FindingsText(result.findings(), verdict, options) + "\n";
   out += PhasesText(result, options);
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
-    for (const results::StepSeries& series : result.more_steps())
-      out += SeriesText(series, options);
+    out += MoreSteps(result, options);
     out += Input(result, options);
   } else {
     out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
@@ -404,9 +474,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
                  OpRows(result.worker_ops(), result.worker_ops_size(), options), options, 0);
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
-  return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
-         FindingsText(result.findings(), result.has_verdict() ? &result.verdict() : nullptr,
-                      options);
+  return out + Memory(result, options) + Processes(result, options) + Recording(result, options);
 }
 
 }  // namespace gpuprof::analysis

@@ -26,6 +26,8 @@ std::string MethodWords(const results::StepSeries& series) {
       return "optimizer steps \"" + series.marker() + "\"";
     case results::STEP_METHOD_LOADER:
       return "loader batches \"" + series.marker() + "\"";
+    case results::STEP_METHOD_MODULES:
+      return "runs of the XLA module \"" + series.marker() + "\"";
     case results::STEP_METHOD_BACKWARD:
       return "backward passes";
     default:
@@ -66,15 +68,15 @@ bool ShareProcess(const google::protobuf::RepeatedPtrField<results::StepSeries>&
   return false;
 }
 
-// Returns whether another series says more: a device's own windows say more than the host's.
+// Returns whether another series says more: the periods are the steps that all figures are of.
 bool IsSecondary(const results::Steps& result, const results::DeviceSeries& series) {
-  if (series.window() != results::STEP_WINDOW_MARK) return false;
+  if (series.window() == results::STEP_WINDOW_ALL || series.window() == results::STEP_WINDOW_PERIOD)
+    return false;
   return std::any_of(result.device_series().begin(), result.device_series().end(),
                      [&](const results::DeviceSeries& other) {
                        return other.pid() == series.pid() && other.host() == series.host() &&
                               other.device() == series.device() &&
-                              other.count() >= series.count() &&
-                              other.window() == results::STEP_WINDOW_DEVICE;
+                              other.window() == results::STEP_WINDOW_PERIOD;
                      });
 }
 
@@ -86,10 +88,8 @@ std::string WindowWords(const results::DeviceSeries& series) {
       FormatNumber(series.count()) + (series.count() == 1 ? " step" : " steps");
   return steps + ", mean " + FormatDuration(series.mean_ns()) + ", median " +
          FormatDuration(series.median_ns()) +
-         (series.window() == results::STEP_WINDOW_DEVICE
-              ? " from the first work of a step to that of the next"
-              : " as the host marked them") +
-         "; typical: step " + std::to_string(series.typical_number());
+         " from the begin of a step to that of the next; typical: step " +
+         std::to_string(series.typical_number());
 }
 
 bool HasSeveralSeries(const ResultMessage&, const CellContext& context) {

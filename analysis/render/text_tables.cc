@@ -117,6 +117,7 @@ constexpr TableColumn kOpColumns[] = {
      .shown = ShownIf::kAny,
      .shown_by = "device_ns"},
     {.field = "device_backward_ns", .title = "backward", .shown = ShownIf::kAny},
+    {.field = "family", .title = "kernels", .shown = ShownIf::kAny},
 };
 constexpr TableColumn kOpDeviceColumns[] = {
     {.field = "device", .title = "GPU"},

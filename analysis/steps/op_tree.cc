@@ -154,6 +154,9 @@ NameKind KindOfName(std::string_view name) {
   if (StartsWith(name, "Optimizer.step#")) return NameKind::kOptimizerStep;
   if (StartsWith(name, "Optimizer.zero_grad#")) return NameKind::kZeroGrad;
   if (StartsWith(name, "enumerate(DataLoader)#")) return NameKind::kLoaderNext;
+  // TensorFlow's operation for the next element of a dataset.
+  if (name == "IteratorGetNext" || StartsWith(name, "IteratorGetNextOp::"))
+    return NameKind::kLoaderNext;
   if (proto::ReadStepName({name.data(), static_cast<uint32_t>(name.size())}, {}, "").is_step)
     return NameKind::kAnnotation;
   // Autograd's engine opens this ordinary op around each of its nodes.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -334,6 +336,43 @@ bool FromBackward(ProcessOps& ops, DetectedSteps* out) {
   return true;
 }
 
+// Returns the step of programs that XLA compiled: from a run of the module that takes most of the
+// time to its next run, on the first device.
+bool FromModules(ProcessOps& ops, DetectedSteps* out) {
+  constexpr size_t kLeastRuns = 3;
+  constexpr std::string_view kLine = "XLA Modules";
+  const Process& process = ops.process();
+  Marks best;
+  for (size_t i = 0; i < process.tracks.size() && best.empty(); ++i) {
+    if (!process.tracks[i].name.ends_with(kLine)) continue;
+    const RangeTable& ranges = process.tracks[i].range;
+    std::map<uint32_t, std::pair<int64_t, Marks>> by_name;
+    for (size_t row = 0; row < ranges.rows(); ++row) {
+      auto& [total, marks] = by_name[ranges.name[row]];
+      total += ranges.duration_ns[row];
+      marks.push_back(
+          {{ranges.end_ns[row] - ranges.duration_ns[row], ranges.end_ns[row]}, ranges.name[row]});
+    }
+    int64_t most = 0;
+    for (auto& [name, found] : by_name) {
+      if (found.second.size() < kLeastRuns || found.first <= most) continue;
+      most = found.first;
+      best = std::move(found.second);
+      out->track = i;
+    }
+  }
+  if (best.empty()) return false;
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Mark& a, const Mark& b) { return a.span.start < b.span.start; });
+  out->method = results::STEP_METHOD_MODULES;
+  out->trains = false;
+  out->marker = process.String(best.front().name);
+  StepsFromMarks(best, out);
+  KeepWithinCaptures(process, out);
+  Judge(out, "from a run of the module to the next");
+  return true;
+}
+
 // Returns the steps that operations bound.
 std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   std::vector<DetectedSteps> all = FromOptimizers(ops);
@@ -341,6 +380,8 @@ std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   if (!all.empty()) return all;
   DetectedSteps out;
   if (FromBackward(ops, &out)) return {out};
+  out = {};
+  if (FromModules(ops, &out)) return {out};
   out = {};
   FromLoader(ops, &out);
   return {out};

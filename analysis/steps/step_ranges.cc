@@ -18,6 +18,9 @@
 namespace gpuprof::analysis {
 namespace {
 
+// Marks may overlap by one part in so many of their length.
+constexpr int64_t kMostOverlap = 100;
+
 struct StepRange {
   Interval span;
   size_t track = 0;
@@ -125,15 +128,19 @@ void AddRangesOfFramework(const Process& process, size_t index, StepNames* names
 }
 
 // Leaves the outermost ranges of each thread: a range that begins while a step is open is not a
-// step. Sorted by begin.
+// step. Times that were rounded may let a range begin a little before the end of the one before:
+// such a range is cut. Sorted by begin.
 std::vector<StepRange> Outermost(std::vector<StepRange> all) {
   std::stable_sort(all.begin(), all.end(), [](const StepRange& a, const StepRange& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
   });
   std::map<size_t, int64_t> open_until;  // by track
-  std::erase_if(all, [&](const StepRange& range) {
+  std::erase_if(all, [&](StepRange& range) {
     const auto [at, is_first] = open_until.try_emplace(range.track, range.span.end);
-    if (!is_first && range.span.start < at->second) return true;
+    if (is_first) return false;
+    const int64_t overlap = at->second - range.span.start;
+    if (overlap > std::max<int64_t>(range.span.length() / kMostOverlap, 0)) return true;
+    range.span.start = std::max(range.span.start, at->second);
     at->second = range.span.end;
     return false;
   });

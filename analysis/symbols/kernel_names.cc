@@ -283,7 +283,45 @@ bool IsOneIdentifier(std::string_view name) {
   return name.find_first_of("<(:") == std::string_view::npos;
 }
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Returns the end of "5ul" at `at`; `at`: there is no number with such an ending.
+size_t EndOfSize(std::string_view name, size_t at) {
+  size_t end = at;
+  while (end < name.size() && IsDigit(name[end])) ++end;
+  const size_t digits = end;
+  while (end < name.size() && (name[end] == 'u' || name[end] == 'l')) ++end;
+  const bool ends = end == name.size() || name[end] == ',' || name[end] == '>' || name[end] == ' ';
+  return digits > at && end > digits && ends ? end : at;
+}
+
+// Returns whether a compiler names kernels so, and numbers them.
+bool IsNumbered(std::string_view name) {
+  return name.starts_with("triton_") || name.starts_with('%') ||
+         name.find("fusion") != std::string_view::npos || name.starts_with("wrapped_") ||
+         name.find('-') != std::string_view::npos;
+}
+
 }  // namespace
+
+std::string NumberlessKernelName(std::string_view name) {
+  if (IsOneIdentifier(name)) {
+    size_t end = name.size();
+    while (end > 0 && IsDigit(name[end - 1])) --end;
+    const bool has_joint =
+        end > 0 && end < name.size() && (name[end - 1] == '_' || name[end - 1] == '.');
+    if (!has_joint || !IsNumbered(name)) return std::string(name);
+    return std::string(name.substr(0, end)) + "#";
+  }
+  std::string out;
+  for (size_t at = 0; at < name.size();) {
+    const bool begins = at > 0 && (name[at - 1] == '<' || name[at - 1] == ' ');
+    const size_t end = begins ? EndOfSize(name, at) : at;
+    out += end == at ? std::string_view(name.substr(at, 1)) : std::string_view("#");
+    at = end == at ? at + 1 : end;
+  }
+  return out;
+}
 
 std::string ShortKernelName(std::string_view full) {
   const std::string_view name = Trim(full);

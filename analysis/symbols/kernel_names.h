@@ -19,4 +19,9 @@ namespace gpuprof::analysis {
 inline constexpr size_t kMostShortColumns = 60;
 std::string ShortKernelName(std::string_view name);
 
+// Returns a kernel's name without the numbers that compilers give anew each time. In names of
+// TorchInductor and XLA this is the last number. In names of C++ these are arguments like "5ul",
+// the sizes for which code was generated. The shapes of tiles stay.
+std::string NumberlessKernelName(std::string_view name);
+
 }  // namespace gpuprof::analysis

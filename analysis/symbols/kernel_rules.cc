@@ -104,6 +104,7 @@ constexpr KernelFunctionRule kFunctions[] = {
     // CUTLASS 3 and Composable Kernel.
     {"GemmUniversal", "gemm {type} {tile} cutlass3"},
     {"kentry", "ck {agent} {type} {tile}"},
+    {"Marlin", "gemm {type} marlin"},
     // cuBLAS.
     {"gemvx::kernel", "gemv {3} gemvx"},
     {"gemvNSP_kernel", "gemv {1} nsp {6}"},

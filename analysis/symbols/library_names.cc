@@ -158,35 +158,17 @@ std::string MarksIn(const std::vector<std::string_view>& pieces) {
   return marks;
 }
 
-// Reads Cijk_Alik_Bljk_BBS_BH_..._MT32x32x256_...: l before the free index means transposed.
+// Reads Cijk_Alik_Bljk_BBS_BH_..._MT32x32x256_...: l before the free index means transposed. The
+// fourth piece begins with the type of the operands: BBS, HHS, F8BS, I8II.
 std::string TensileName(const std::vector<std::string_view>& pieces) {
+  // Longer words come before their own begins.
+  constexpr TypeRule kTypes[] = {
+      {"F8", "fp8"}, {"B8", "fp8"}, {"I8", "i8"}, {"4xi8", "i8"}, {"B", "bf16"}, {"H", "f16"},
+      {"S", "f32"},  {"D", "f64"},  {"C", "c64"}, {"Z", "c128"},  {"F", "fp8"},
+  };
   if (pieces.size() < 4) return {};
-  std::string_view type;
-  switch (pieces[3][0]) {
-    case 'B':
-      type = "bf16";
-      break;
-    case 'H':
-      type = "f16";
-      break;
-    case 'S':
-      type = "f32";
-      break;
-    case 'D':
-      type = "f64";
-      break;
-    case 'C':
-      type = "c64";
-      break;
-    case 'Z':
-      type = "c128";
-      break;
-    case 'F':
-      type = "fp8";
-      break;
-    default:
-      type = pieces[3];
-  }
+  std::string_view type = MatchBegin(kTypes, pieces[3]);
+  if (type.empty()) type = pieces[3];
   std::string out = "gemm";
   AddWord(&out, type);
   AddWord(&out, std::string(pieces[1].starts_with("Al") ? "t" : "n") +

@@ -61,6 +61,15 @@ constexpr Rule kRules[] = {
     {"FlashAttnFwd", kYes},
     {"FlashAttnBwd", kYes},
     {"deep_gemm::", kYes},
+    {"_matmul_ogs", kYes},
+    {"marlin::Marlin<", kYes},
+    {"fmha_cutlassF_bf16", kYes},
+    {"fmha_cutlassF_f16", kYes},
+    {"fmha_cutlassB_bf16", kYes},
+    {"fmha_cutlassB_f16", kYes},
+    // Tensile's names have the shape of AMD's matrix instruction.
+    {"_MI16x16x", kYes},
+    {"_MI32x32x", kYes},
     // Products that are known to multiply in plain arithmetic.
     {"sgemm", kNo},
     {"scudnn", kNo},

@@ -38,6 +38,7 @@ class Advise : public Verb {
     options->Value("--threshold", &threshold_, "NAME=VALUE[,NAME=VALUE]",
                    "Other thresholds than those that --rules lists: LA-001.min_share=20%",
                    CheckThresholds);
+    DeclareKernelRules(options, &kernel_rules_);
     options->Value("--fail-on", &fail_on_, "high|medium|low|info",
                    "Exit with status 1 if a finding is of this severity or a higher one",
                    CheckSeverity);
@@ -92,7 +93,7 @@ class Advise : public Verb {
         nullptr);
   }
 
-  std::string bundle_, fail_on_, threshold_;
+  std::string bundle_, kernel_rules_, fail_on_, threshold_;
   bool json_ = false, csv_ = false, rules_ = false, all_ = false;
   uint32_t pid_ = 0, width_ = 0;
   analysis::PassOptions options_;

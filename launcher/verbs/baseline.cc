@@ -35,6 +35,7 @@ class BaselineVerb : public Verb {
     options->Flag("--replace", &replace_, "Save over a baseline of the same name");
     options->Flag("--json", &json_, "Print JSON, for list and show");
     DeclareTables(options, &options_, &limit_, &width_);
+    DeclareKernelRules(options, &kernel_rules_);
   }
 
   int Execute(const Options&) override {
@@ -124,7 +125,7 @@ class BaselineVerb : public Verb {
                             options_, static_cast<int>(width_)));
   }
 
-  std::string action_, name_, input_, folder_;
+  std::string kernel_rules_, action_, name_, input_, folder_;
   bool replace_ = false, json_ = false;
   uint32_t width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

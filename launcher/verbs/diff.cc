@@ -49,6 +49,7 @@ class Diff : public Verb {
     options->Value("--fail-on", &fail_on_, "regression",
                    "Exit with status 1 if the steps take longer, and not by chance", CheckFailOn);
     DeclareTables(options, &options_, &limit_, &width_);
+    DeclareKernelRules(options, &kernel_rules_);
   }
 
   int Execute(const Options&) override {
@@ -104,7 +105,7 @@ class Diff : public Verb {
     return kExitUnreadable;
   }
 
-  std::string before_, after_, baseline_, folder_, format_, fail_on_;
+  std::string kernel_rules_, before_, after_, baseline_, folder_, format_, fail_on_;
   bool json_ = false, csv_ = false;
   uint32_t width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

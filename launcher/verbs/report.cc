@@ -35,6 +35,7 @@ class Report : public Verb {
     options->Value("-o,--output", &output_, "FILE", "The new page; -: standard output");
     options->Value("--against", &against_, "BASE",
                    "Another recording: the page compares the recording with it");
+    DeclareKernelRules(options, &kernel_rules_);
     options->Value("--max-size", &max_size_, "SIZE",
                    "Largest size of the page; a larger one has the events of some steps alone",
                    CheckSize);
@@ -148,7 +149,7 @@ class Report : public Verb {
     Say(FormatBytes(report.bytes) + " in " + analysis::ShellWord(output_) + need);
   }
 
-  std::string bundle_, against_, output_ = "report.html", max_size_ = "20MiB";
+  std::string bundle_, kernel_rules_, against_, output_ = "report.html", max_size_ = "20MiB";
   bool links_events_ = false, is_found_ = false;
   PageAddress place_;
   analysis::InputPath input_;

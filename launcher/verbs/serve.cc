@@ -16,6 +16,7 @@
 
 #include "launcher/capture_list.h"
 #include "launcher/command.h"
+#include "launcher/entrance.h"
 #include "launcher/import_cache.h"
 #include "launcher/objects.h"
 #include "launcher/page_files.h"
@@ -47,7 +48,13 @@ class Serve : public Verb {
                         "JAX, or a folder "
                         "of them");
     options->Number("--port", &port_, "PORT", "Port of 127.0.0.1; 0: any free one", UINT16_MAX);
+    DeclareKernelRules(options, &kernel_rules_);
     options->Flag("--open", &opens_, "Open the page in a browser");
+    options->Value("--allow-host", &hosts_, "NAMES",
+                   "Also answer to these names in an address, comma separated: of a proxy "
+                   "(hub.example.org), or of a tunnel with another port (localhost:9000)");
+    options->Value("--url-prefix", &prefix_, "PATH",
+                   "The path under which a proxy shows the page: /user/me/proxy/8001");
   }
 
   int Execute(const Options&) override {
@@ -58,6 +65,11 @@ class Serve : public Verb {
     if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
       BecomeServer();
       Say(lacks);
+      return kExitUsage;
+    }
+    for (const std::string& fault : {entrance_.AllowHosts(hosts_), entrance_.SetPrefix(prefix_)}) {
+      if (fault.empty()) continue;
+      Say(fault);
       return kExitUsage;
     }
     if (IsList()) return RunList();
@@ -71,6 +83,9 @@ class Serve : public Verb {
     const std::string command = OwnFolder() + "/gpuprof-serve";
     std::vector<std::string> words = {"gpuprof", "serve", "--port", std::to_string(port_)};
     if (opens_) words.emplace_back("--open");
+    if (!kernel_rules_.empty()) words.insert(words.end(), {"--kernel-rules", kernel_rules_});
+    if (!hosts_.empty()) words.insert(words.end(), {"--allow-host", hosts_});
+    if (!prefix_.empty()) words.insert(words.end(), {"--url-prefix", prefix_});
     words.insert(words.end(), {"--", bundle_});
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
@@ -99,6 +114,7 @@ class Serve : public Verb {
     }
     analysis::OpenOptions options;
     options.headers_only = true;
+    options.kernel_rules = GivenKernelRules();
     options.origin = input_.origin;
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = ExitOf(analysis::Open(input_.path, options, &trace));
@@ -150,11 +166,13 @@ class Serve : public Verb {
   }
 
   int Run(Served* served) {
-    ReportServer server(served);
+    ReportServer server(served, entrance_);
     if (const std::string fault = server.Start(static_cast<uint16_t>(port_)); !fault.empty()) {
       Say(fault);
       return kExitUsage;
     }
+    if (const std::string path = server.ProxiedPath(); !path.empty())
+      Say("behind the proxy or tunnel, the page's path is " + path);
     Say(server.Address() + " shows " + analysis::ShellWord(bundle_) + " until Ctrl-C");
     if (opens_) OpenBrowser(server.Address(), before_);
     const sigset_t signals = EndSignals();
@@ -197,9 +215,11 @@ class Serve : public Verb {
     if (error != 0) Say("there is no xdg-open; open the address in a browser");
   }
 
-  std::string bundle_;
+  std::string bundle_, kernel_rules_;
   uint32_t port_ = 0;
   bool opens_ = false;
+  std::string hosts_, prefix_;  // as they were given
+  Entrance entrance_;
   ImportCache cache_;
   std::shared_ptr<const ImportedTrace> import_;
   PlacedInput input_;

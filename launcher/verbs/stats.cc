@@ -88,6 +88,7 @@ class Stats : public Verb {
     options->Flag("--wide", &options_.wide,
                   "Full names of kernels and functions, and tables wider than 120 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
+    DeclareKernelRules(options, &kernel_rules_);
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
   }
 
@@ -215,8 +216,8 @@ class Stats : public Verb {
 
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
-  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_, steps_, devices_,
-      threshold_, format_;
+  std::string kernel_rules_, type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_,
+      steps_, devices_, threshold_, format_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

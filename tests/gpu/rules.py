@@ -125,7 +125,7 @@ def record(gpuprof, program, name, variant, out):
 
 def findings(gpuprof, bundle):
     found = json.loads(run([gpuprof, "advise", "--json", bundle]))["findings"]
-    return {each["id"]: each.get("recoverable_ratio") for each in found}
+    return {each["id"]: (each.get("gain") or {}).get("high_ratio") for each in found}
 
 
 def words(found):

@@ -160,7 +160,7 @@ def compare(gpuprof, program, name, out, steps):
     before, after = step_ns(program, name, "before", steps), step_ns(program, name, "after", steps)
     predicted = max((what_ifs.get(subject, 0) for subject in subjects), default=None)
     if not subjects:
-        predicted = found.get("GP-006", {}).get("recoverable_ratio")
+        predicted = (found.get("GP-006", {}).get("gain") or {}).get("high_ratio")
     return {
         "program": name,
         "bound": verdict["bound"],

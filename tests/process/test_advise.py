@@ -47,8 +47,10 @@ def test_findings_have_figures_that_can_be(trace):
     assert len(ids) == len(set(ids))
     for finding in result["findings"]:
         assert finding["evidence"] and finding["fix"]
-        if finding["recoverable_ratio"] is not None:
-            assert 0.01 <= finding["recoverable_ratio"] <= 1
+        gain = finding["gain"]
+        if gain is not None and gain["method"] != "not_computed":
+            assert 0 <= gain["low_ns"] <= gain["high_ns"] <= gain["base_ns"] == verdict["step_ns"]
+            assert 0.01 <= gain["high_ratio"] <= 1 and gain["change"]
     # The overview says the same.
     overview = json.loads(run("stats", "overview", "--json", trace))
     assert overview["verdict"] == verdict
@@ -175,6 +177,6 @@ def test_a_slow_setting_of_the_environment(tmp_path):
 
 
 def test_a_gain_without_steps_is_one_of_the_recording():
-    assert "of the recording (" in run("advise", STREAMS)
-    assert " per step (" not in run("advise", STREAMS)
-    assert " per step (" in run("advise", IMAGES)
+    assert " of the recorded 4.26 ms, " in run("advise", STREAMS)
+    assert " a step, " not in run("advise", STREAMS)
+    assert " a step, " in run("advise", IMAGES)

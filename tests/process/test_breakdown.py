@@ -237,7 +237,7 @@ def attention_trace(tensors):
 def test_inputs_tell_the_type_of_attention_whose_name_does_not(tmp_path, tensors, category, evidence):
     (tmp_path / "trace.json").write_text(json.dumps(attention_trace(tensors)))
     steps = stats("steps", tmp_path / "trace.json")["device_steps"]
-    assert len(steps) == 6  # three of each window
+    assert len(steps) == 9  # three of each window
     for step in steps:
         parts = {part["category"]: part["total_ns"] for part in step["categories"] if part["category"].startswith("compute")}
         assert parts == {category: 20_000}, step["number"]

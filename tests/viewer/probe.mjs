@@ -9,6 +9,7 @@
 // choose:LIST=VALUE follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
+// size:WIDTH (of the window) fits:PAGE (how far it is wider than its place, and the least width of a column of names)
 // address:TEXT (waits until the address has it)
 
 import { existsSync } from "node:fs";
@@ -36,7 +37,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, workers: 0, addresses: [] };
+const seen = { requests: [], errors: [], dialogs: [], pages: [], csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, fits: {}, workers: 0, addresses: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -68,36 +69,45 @@ async function go(name) {
       location.hash = hash;
     });
   }, `#${name}`);
-  await page.waitForFunction(
-    (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
-    name.split("?")[0],
-  );
+  await shows(name.split("?")[0]);
   await settle();
 }
 
-// Reaches every page by Tab and Enter alone, and the first nine by their keys.
+// Waits until the page of a name is shown. Pages that are tabs have an entry together.
+function shows(id) {
+  return page.waitForFunction((wanted) => document.querySelector("main")?.dataset.page === wanted, id);
+}
+
+// Returns the names of all pages that are linked: of the rail, of the tabs of each entry, and of what was not recorded.
+async function allPages() {
+  const namesOf = (links) => links.evaluateAll((all) => all.map((each) => each.getAttribute("href").slice(1)));
+  await page.waitForFunction(() => document.querySelectorAll(".rail nav > ul a").length > 0);
+  const names = [];
+  for (const entry of await namesOf(page.locator(".rail nav > ul a, .losses a"))) {
+    await go(entry);
+    const tabs = await namesOf(page.locator(".tabs a"));
+    names.push(...(tabs.length === 0 ? [entry] : tabs));
+  }
+  return [...new Set([...names, ...(await namesOf(page.locator(".rail details a")))])];
+}
+
+// Reaches every entry of the rail by Tab and Enter alone, and the first nine by their keys.
 async function keyboard() {
   await page.keyboard.press("Tab");
-  const links = await page.locator(".rail nav a").count();
+  const links = await page.locator(".rail nav > ul a").count();
   const reached = [];
   for (let i = 0; i < links; i++) {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     const wanted = await page.evaluate(() => document.activeElement?.getAttribute("href") ?? "");
-    await page.waitForFunction(
-      (href) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === href,
-      wanted,
-    );
+    await shows(wanted.slice(1));
     await settle();
     reached.push(wanted.slice(1));
   }
   const byNumber = [];
   for (let i = 1; i <= Math.min(9, links); i++) {
     await page.keyboard.press(String(i));
-    await page.waitForFunction(
-      (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
-      reached[i - 1],
-    );
+    await shows(reached[i - 1]);
     byNumber.push(await page.evaluate(() => location.hash.slice(1)));
   }
   // Rows of a table: down, down, and the row has the focus.
@@ -117,9 +127,8 @@ async function keyboard() {
 }
 
 async function axe() {
-  const links = await page.locator(".rail nav a").evaluateAll((all) =>
-    all.map((each) => each.getAttribute("href").slice(1)),
-  );
+  const links = await allPages();
+  seen.pages = links;
   for (const theme of ["light", "dark"]) {
     await page.getByRole("button", { name: theme, exact: false }).click();
     for (const link of links) {
@@ -263,6 +272,21 @@ async function look(name, stored, link) {
   seen.look[name] = differs;
 }
 
+// Measures whether a page fits its window. A table may scroll in itself.
+async function fits(name) {
+  await go(name);
+  seen.fits[`${name} ${page.viewportSize().width}`] = await page.evaluate(() => {
+    const main = document.querySelector("main");
+    const names = [...main.querySelectorAll("tbody tr:first-child td.name")];
+    return {
+      over: Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth),
+      names: names.map((each) => Math.round(each.getBoundingClientRect().width)),
+      findings: Math.round(main.querySelector(".findings li:nth-child(3)")?.getBoundingClientRect().bottom ?? 0),
+      figures: new Set([...main.querySelectorAll(".figures > div")].map((each) => each.offsetTop)).size,
+    };
+  });
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -285,6 +309,8 @@ for (const step of steps) {
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();
   else if (kind === "said") await said();
+  else if (kind === "size") await page.setViewportSize({ width: Number(name), height: 844 });
+  else if (kind === "fits") await fits(name);
   else if (kind === "address") {
     await page.waitForFunction((text) => location.hash.includes(text), name);
     seen.addresses.push(await page.evaluate(() => location.hash));

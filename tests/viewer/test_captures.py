@@ -140,7 +140,7 @@ def test_captures_are_listed_opened_and_compared_by_keyboard(tmp_path, folder):
         assert words in listed, words
     assert "5 captures" in listed
     assert "run1 and b200.json" in seen["said"][0]
-    assert "The step takes 83.0\u202f% less time." in seen["text"]["diff"]
+    assert "The step takes 83.3\u202f% less time." in seen["text"]["diff"]
     assert "Compare" in seen["text"]["diff"] and "Kernels 61" in seen["text"]["diff"]
     assert "5 captures" in seen["text"]["again"]
     assert "All captures" in seen["text"]["run1"] and "Overview" in seen["text"]["run1"]

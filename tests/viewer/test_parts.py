@@ -45,7 +45,10 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
     pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
     assert {name[4:] for name in parts if name.startswith("pid=")} == pids and len(pids) == 3
     words = [each["step"] for each in named if "step" in each]
-    assert "a typical one" in words[0] and any(" leads to it" in each for each in words)
+    assert "a typical one" in words[0] and any("the longest" in each for each in words)
+    counted = {step["number"] for step in stats("steps", IMAGES, cwd=tmp_path)["steps"] if not step["warmup"]}
+    led = {finding["place"]["step"] for finding in stats("overview", IMAGES, cwd=tmp_path)["findings"] if finding["place"]}
+    assert led & counted and {f"step={number}" for number in led & counted} <= set(parts)
     for part, results in parts.items():
         assert {"idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
         # A verdict and a critical path need neighbouring steps: a single one has none.

@@ -24,8 +24,10 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
-PAGES = ["overview", "timeline", "steps", "ops", "kernels", "memory", "stacks", "idle", "critical_path", "streams", "overlap", "memcpy",
-         "graphs", "counters", "api", "sync", "threads", "locks", "files", "ranges", "processes", "health"]
+# The entries of the rail of a program that used a GPU, and the pages that are tabs of two of them.
+ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads"]
+TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes"]
+PAGES = [*ENTRIES, *TABS, "health"]
 
 
 def test_a_run_ends_with_a_report_beside_its_bundle(tmp_path):
@@ -96,12 +98,21 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
     overview = stats("overview", bundle, cwd=tmp_path)
     text = seen["text"]["overview"]
     assert f"{overview['gpu']['kernel_count']:,}" in text
-    assert duration(overview["gpu"]["idle_ns"]) in text
-    assert f"{overview['gpu']['busy_ratio'] * 100:.1f}\u202f%" in text
-    if overview["steps"]:
-        assert duration(overview["steps"]["median_ns"]) in text
+    # The sentence and the red figure are the verdict's cost of its step. All shares are of that step.
+    verdict = overview["verdict"]
+    assert verdict["window"] == "period"
+    cost = verdict["bound_ratio"] * verdict["step_ns"]
+    assert duration(cost).split("\u202f")[0] + f" of {duration(verdict['step_ns'])} of each step" in text.splitlines()[0]
+    assert duration(cost) in text and f"{verdict['bound_ratio'] * 100:.1f}\u202f% of the step" in text
+    [period] = [series for series in overview["device_series"] if series["window"] == "period"]
+    assert f"{period['busy_ratio'] * 100:.1f}\u202f%" in text
+    assert duration(overview["step"]["median_ns"]) in text
     for finding in overview["findings"][:3]:
         assert finding["name"] in text
+        assert finding["fix"][0].replace("`", "") in text
+    # Findings come before the figures, and the figures before the parts of the step.
+    order = [text.index(words) for words in (overview["findings"][0]["name"], "GPU busy", "Where the step went", "Top kernels", "Top operations")]
+    assert order == sorted(order)
 
 
 # Pages of one pass: the rows of its result, and a column of the page beside the field that it shows.
@@ -180,10 +191,10 @@ def test_a_finding_leads_to_its_place(tmp_path):
     place = finding["place"]
     assert finding["id"] == "IN-001" and place["kind"] == "longest_wait"
     call = max(stats("api", bundle, cwd=tmp_path)["calls"], key=lambda each: each["total_ns"])
-    seen = probe(write_report(bundle, tmp_path), tmp_path, "follow:Show in timeline", "address:event=", "read:place",
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "follow:Show in trace viewer", "address:event=", "read:place",
                  "text:api", f"follow:{call['max_ns'] / 1e3:,.1f}", "address:event=", "read:call")
     assert_quiet(seen)
-    assert "DataLoader" in seen["text"]["place"].split("Selected")[-1]
+    assert "DataLoader" in seen["text"]["place"].split("Where it comes from")[-1]
     assert call["name"] in seen["text"]["call"]
     for address, begin, end in ((seen["addresses"][0], place["start_ns"], place["end_ns"]),
                                 (seen["addresses"][1], call["max_start_ns"], call["max_start_ns"] + call["max_ns"])):
@@ -227,7 +238,7 @@ def test_calls_of_python_in_the_order_of_time(tmp_path):
     """The flame graph by time is of the events: it zooms by keys, and leads to the timeline."""
     page = write_report(KINETO, tmp_path)
     seen = probe(page, tmp_path, "text:stacks?by=python", "press:By time", "wait:in the order of time", "press:real.py(68): step, 3.29 ms",
-                 "wait:3.29 ms from", "read:zoomed", "inspect:by time", "press:All calls", "read:all", "follow:Timeline")
+                 "wait:3.29 ms from", "read:zoomed", "inspect:by time", "press:All calls", "read:all", "text:timeline")
     assert_quiet(seen)
     assert "All calls" in seen["text"]["zoomed"] and "All calls" not in seen["text"]["all"]
     assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
@@ -317,7 +328,9 @@ def test_reports_of_xspaces(tmp_path, name):
     assert len(rows_of(seen["csv"]["threads"])) == len(stats("threads", trace, cwd=tmp_path)["threads"])
     for series in stats("steps", trace, cwd=tmp_path)["series"]:
         assert f"{series['count']} steps of" in seen["text"]["steps"]
-        assert duration(series["median_ns"]) in seen["text"]["overview"]
+        assert f"{series['median_ns'] / 1e6:.1f}" in seen["text"]["steps"]
+    step = stats("overview", trace, cwd=tmp_path)["step"]
+    assert step is None or duration(step["median_ns"]) in seen["text"]["overview"]
 
 
 @needs_page
@@ -325,10 +338,41 @@ def test_every_page_by_keyboard_and_without_serious_faults_of_access(tmp_path):
     page = write_report(H200 / "images", tmp_path)
     seen = probe(page, tmp_path, "keyboard", "axe")
     assert_quiet(seen)
-    assert seen["keyboard"]["reached"] == PAGES
-    assert seen["keyboard"]["byNumber"] == PAGES[:9]
+    assert seen["keyboard"]["reached"] == ENTRIES
+    assert seen["keyboard"]["byNumber"] == ENTRIES[:9]
     assert seen["keyboard"]["row"] == 1
+    # Also what was not recorded, and the page of losses, which is linked at the foot.
+    assert sorted(seen["pages"]) == sorted(PAGES)
     assert len(seen["axe"]) == 2 * len(PAGES)
+    assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
+
+
+@needs_page
+def test_pages_fit_phones_and_laptops(tmp_path):
+    """No page scrolls sideways, names keep their room, and findings stand on the first screen."""
+    page = write_report(H200 / "language_model", tmp_path)
+    steps = [step for width in (390, 1000, 1440) for step in (f"size:{width}", *(f"fits:{name}" for name in PAGES))]
+    seen = probe(page, tmp_path, *steps)
+    assert_quiet(seen)
+    assert len(seen["fits"]) == 3 * len(PAGES)
+    for name, fit in seen["fits"].items():
+        assert fit["over"] <= 0, name
+        assert all(width >= 110 for width in fit["names"]), (name, fit)
+    rows = [seen["fits"][f"overview {width}"]["figures"] for width in (390, 1000, 1440)]
+    assert rows[0] > rows[1] > rows[2] == 1
+    assert all(seen["fits"][f"overview {width}"]["findings"] < 844 for width in (390, 1000, 1440))
+
+
+@needs_page
+def test_hits_of_a_search_are_listed_and_walked_through(tmp_path):
+    bundle = H200 / "language_model"
+    kernel = max(stats("kernels", bundle, cwd=tmp_path)["kernels"], key=lambda each: each["count"])
+    name = f"timeline?q={kernel['short_name']}"
+    seen = probe(write_report(bundle, tmp_path), tmp_path, "size:1440", f"text:{name}", "press:next ›", "wait:1 of ", "read:first",
+                 "press:next ›", "wait:2 of ", "press:‹ previous", "wait:1 of ", "inspect:hits")
+    assert_quiet(seen)
+    assert f"{kernel['count']:,} found" in seen["text"][name] and "in order of time" in seen["text"][name]
+    assert "Where it comes from" in seen["text"]["first"] and "cudaLaunchKernel" in seen["text"]["first"]
     assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
 
 
@@ -369,6 +413,8 @@ def test_the_page_carries_the_bundle_byte_by_byte(tmp_path):
         name, size = re.search(r'data-name="([^"]*)" data-size="(\d+)"', attributes).groups()
         data = (H200 / "images" / name).read_bytes()
         assert (int(size), base64.b64decode(text)) == (len(data), data)
+    # Without scripts a sentence names the command.
+    assert "gpuprof stats overview FILE" in re.search("<noscript>(.*?)</noscript>", page.read_text(encoding="utf-8"), re.S)[1]
     names = {re.search(r'data-name="([^"]*)"', attributes)[1] for attributes, _ in blocks(page, "file")}
     assert names == {path.name for path in (H200 / "images").iterdir()} and "bundle.pb" in names
     assert "left_out" not in manifest(page)

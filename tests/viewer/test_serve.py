@@ -221,6 +221,35 @@ def test_a_wrong_host_opens_nothing(served):
     assert status_of(served.raw(twice.encode())) == 403
 
 
+def test_a_refusal_names_the_option_for_tunnels_and_proxies(served):
+    status, _, body = served.get("", host="localhost:9000")
+    assert status == 403 and b"--allow-host" in body
+
+
+def test_a_proxy_and_a_tunnel_that_are_named_open_the_page(tmp_path):
+    """The token and the list of names stay the only ways in."""
+    options = ["--allow-host", "hub.example.org,localhost:9000", "--url-prefix", "/user/me/proxy/8001/"]
+    with Served(TRACES / "locks.gpt", *options, cwd=tmp_path) as server:
+        for host in ("hub.example.org", "hub.example.org:443", "localhost:9000", f"127.0.0.1:{server.port}"):
+            assert server.get("", host=host)[0] == 200, host
+            assert server.get("results/overview", host=host, Origin=f"https://{host}" if "hub" in host else f"http://{host}")[0] == 200, host
+        for host in ("evil.example", "evil.hub.example.org", "localhost:9001"):
+            assert server.get("", host=host)[0] == 403, host
+        assert server.get("results/overview", host="hub.example.org", Origin="https://evil.example")[0] == 403
+        # Some proxies keep the prefix in the path, others take it away.
+        token, server.token = server.token, f"user/me/proxy/8001/{server.token}"
+        assert server.get("", host="hub.example.org")[0] == 200
+        server.token = f"user/me/proxy/8001/{'0' * len(token)}"
+        assert server.get("", host="hub.example.org")[0] == 403
+        server.token = token
+
+
+@pytest.mark.parametrize("options", [("--allow-host", "http://hub.example.org"), ("--allow-host", "*"), ("--url-prefix", "user/me")], ids=str)
+def test_names_and_prefixes_that_make_no_sense(tmp_path, options):
+    done = gpuprof("serve", TRACES / "locks.gpt", *options, cwd=tmp_path)
+    assert done.returncode == 2 and options[0].encode() in done.stderr
+
+
 def test_a_path_of_a_client_is_never_opened(served):
     for name in ("../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "..%2f..%2fetc%2fpasswd", "bundle.pb/../bundle.pb", ".", "..",
                  "", "%00", "bundle.pb%00.gpt", "\\..\\bundle.pb", "p*.gpt", "%", "%zz"):

@@ -14,6 +14,8 @@ import { followBrowser, source } from "./state";
 import "./tokens.css";
 import "./styles.css";
 import "../parts/parts.css";
+import "../parts/tables.css";
+import "../parts/overview.css";
 
 function begin(place: HTMLElement): void {
   showTextsPlainly();

@@ -88,7 +88,7 @@ function Rows({ answer, title, noun }: RowsProps) {
           columns={columns}
           noun={noun}
           sort="total"
-          height="calc(100vh - 170px)"
+          height="calc(100vh - var(--tabs, 0px) - 170px)"
         />
       )}
     </div>

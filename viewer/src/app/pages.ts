@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pages in the order of the rail. The first nine have the keys 1 to 9. The first is also shown if no
-// page is asked for.
+// The entries of the rail, each with its pages as tabs. The first nine have the keys 1 to 9. The first
+// page is also shown if none is asked for.
 
 import type { ComponentType, VNode } from "preact";
-import { bytes, count, duration } from "../base/format";
+import { bytes, count, duration, plural } from "../base/format";
 import type { Overview as OverviewResult, PassName, Result, ResultOf } from "../data/results";
 import type { Manifest, Source } from "../data/source";
 import { Api } from "../pages/api";
@@ -51,9 +51,8 @@ export interface Page {
   /** The stem of its pass, and its place in the hash. */
   readonly id: string;
   readonly title: string;
-  /** The title in the rail, if the whole one is too long for it. */
+  /** The title on its tab, if the whole one is too long for it. */
   readonly short?: string;
-  readonly group: "" | "GPU" | "Host" | "Recording";
   readonly component: ComponentType<PageProps>;
   /** The page itself follows its place in the hash; others begin anew at a link. */
   readonly followsHash?: boolean;
@@ -67,8 +66,22 @@ export interface Page {
   readonly isLive?: true;
   /** The page is of the whole run, whatever the scope. */
   readonly isWhole?: true;
+  /** The sources of `gpuprof run --trace` that record what the page is about. */
+  readonly sources?: readonly string[];
   /** A few letters for the rail; null: what the page is about was not recorded. */
   readonly badge?: () => Promise<string | null>;
+}
+
+/** An entry of the rail: one page, or several as tabs. */
+export interface Entry {
+  readonly title: string;
+  readonly pages: readonly Page[];
+  /** The figure beside the entry; absent: that of its first page. */
+  readonly figure?: () => Promise<string | null>;
+  /** What the entry shows is the device's: a program without one has no use for it. */
+  readonly isOfDevice?: true;
+  /** It stands at the foot of the rail. */
+  readonly isFoot?: true;
 }
 
 /** Returns the badge of a count: none means that there is nothing on the page. */
@@ -116,168 +129,216 @@ function countedOrNone(result: Result & { count: number }, recordedBy: string): 
   return result.count > 0 ? count(result.count) : isSkipped ? null : "none";
 }
 
-const PAGES: readonly Page[] = [
-  { id: "overview", title: "Overview", group: "", component: Overview, isOfAllTime: true },
-  {
-    id: "timeline",
-    isWhole: true,
-    title: "Timeline",
-    group: "",
-    component: TimelinePage,
-    followsHash: true,
-  },
-  {
-    id: "steps",
-    title: "Steps",
-    group: "",
-    component: Steps,
-    isOfAllTime: true,
-    badge: () => fromOverview((overview) => counted(overview.steps?.count ?? 0)),
-  },
-  {
-    id: "ops",
-    title: "Operations",
-    group: "",
-    component: Ops,
-    narrows: { kind: "op", noun: ["operation", "operations"] },
-    badge: () => fromOverview((overview) => (overview.top_ops.length === 0 ? null : "")),
-  },
-  {
-    id: "kernels",
-    title: "Kernels",
-    group: "",
-    component: Kernels,
-    narrows: { kind: "stream", noun: ["kernel or copy", "kernels and copies"] },
-    badge: kernelCount,
-  },
-  {
-    id: "memory",
-    title: "Memory",
-    group: "",
-    component: Memory,
-    isOfAllTime: true,
-    isLive: true,
-    ofRange: MemoryOfRange,
-    badge: peakMemory,
-  },
-  { id: "stacks", title: "Flame graph", group: "", component: Stacks, ofRange: StacksOfRange },
+/** Returns how many events the recording has. */
+const eventCount = () =>
+  fromOverview(({ meta }) => counted(meta.inputs.reduce((sum, input) => sum + input.count, 0)));
+
+const gpuBusy = () =>
+  fromOverview(({ gpu }) => (gpu === null || gpu.busy_ns === null ? "" : duration(gpu.busy_ns)));
+
+const OVERVIEW: Page = {
+  id: "overview",
+  title: "Overview",
+  component: Overview,
+  isOfAllTime: true,
+};
+
+const TRACE: Page = {
+  id: "timeline",
+  isWhole: true,
+  title: "Trace viewer",
+  component: TimelinePage,
+  followsHash: true,
+  badge: eventCount,
+};
+
+const STEPS: Page = {
+  id: "steps",
+  title: "Steps",
+  component: Steps,
+  isOfAllTime: true,
+  badge: () => fromOverview((overview) => counted(overview.steps?.count ?? 0)),
+};
+
+const OPS: Page = {
+  id: "ops",
+  title: "Operations",
+  component: Ops,
+  narrows: { kind: "op", noun: ["operation", "operations"] },
+  sources: ["ops"],
+  badge: () => fromOverview((overview) => (overview.top_ops.length === 0 ? null : "")),
+};
+
+const KERNELS: Page = {
+  id: "kernels",
+  title: "Kernels",
+  component: Kernels,
+  narrows: { kind: "stream", noun: ["kernel or copy", "kernels and copies"] },
+  sources: ["cuda"],
+  badge: kernelCount,
+};
+
+const MEMORY: Page = {
+  id: "memory",
+  title: "Memory",
+  component: Memory,
+  isOfAllTime: true,
+  isLive: true,
+  ofRange: MemoryOfRange,
+  sources: ["heap", "tensors"],
+  badge: peakMemory,
+};
+
+const STACKS: Page = {
+  id: "stacks",
+  title: "Flame graph",
+  component: Stacks,
+  ofRange: StacksOfRange,
+};
+
+const GPU_TIME: readonly Page[] = [
   {
     id: "idle",
     title: "Idle",
-    group: "GPU",
     component: Idle,
     ofRange: IdleOfRange,
+    sources: ["cuda"],
     badge: gpuIdle,
   },
-  {
-    id: "critical_path",
-    title: "Critical path",
-    group: "GPU",
-    component: CriticalPath,
-    isOfAllTime: true,
-    badge: noGpu,
-  },
-  { id: "streams", title: "Streams", group: "GPU", component: Streams, badge: noGpu },
+  { id: "streams", title: "Streams", component: Streams, sources: ["cuda"], badge: noGpu },
   {
     id: "overlap",
     title: "Overlap",
-    group: "GPU",
     component: Overlap,
+    sources: ["cuda"],
     badge: fromResult("overlap", ({ devices }) => (devices.length === 0 ? null : "")),
   },
   {
     id: "memcpy",
     title: "Copies",
-    group: "GPU",
     component: Memcpy,
+    sources: ["cuda"],
     badge: fromResult("memcpy", (result) => counted(result.count)),
   },
   {
     id: "graphs",
     title: "CUDA graphs",
     short: "Graphs",
-    group: "GPU",
     component: Graphs,
+    sources: ["cuda"],
     badge: fromResult("graphs", (result) => countedOrNone(result, "cuda")),
-  },
-  {
-    id: "counters",
-    title: "Counters",
-    group: "GPU",
-    component: Counters,
-    badge: fromResult("counters", (result) => counted(result.counters.length)),
   },
   {
     id: "api",
     title: "CUDA calls",
-    group: "Host",
+    short: "Calls",
     component: Api,
     narrows: { kind: "api", noun: ["call", "calls"] },
+    sources: ["cuda"],
     badge: fromResult("api", (result) => counted(result.count)),
   },
   {
     id: "sync",
     title: "Waits for the GPU",
-    short: "GPU waits",
-    group: "Host",
+    short: "Waits",
     component: Sync,
+    sources: ["cuda"],
     badge: fromResult("sync", (result) => counted(result.count)),
   },
   {
+    id: "critical_path",
+    title: "Critical path",
+    component: CriticalPath,
+    isOfAllTime: true,
+    sources: ["cuda"],
+    badge: noGpu,
+  },
+  {
+    id: "counters",
+    title: "Counters",
+    component: Counters,
+    sources: ["cuda"],
+    badge: fromResult("counters", (result) => counted(result.counters.length)),
+  },
+];
+
+const HOST: readonly Page[] = [
+  {
     id: "threads",
     title: "Threads",
-    group: "Host",
     component: Threads,
     isOfAllTime: true,
+    sources: ["threads"],
     badge: fromResult("threads", (result) => counted(result.threads.length)),
   },
   {
     id: "locks",
     title: "Locks",
-    group: "Host",
     component: Locks,
     narrows: { kind: "wait", noun: ["wait", "waits"] },
+    sources: ["locks"],
     badge: fromResult("locks", (result) => counted(result.locks.length)),
   },
   {
     id: "files",
     title: "File reads",
-    group: "Host",
     component: Files,
     narrows: { kind: "file_read", noun: ["file", "files"] },
+    sources: ["files"],
     badge: fromResult("files", (result) => countedOrNone(result, "files")),
   },
   {
     id: "ranges",
     title: "Ranges",
-    group: "Host",
     component: Ranges,
     narrows: { kind: "range", noun: ["range", "ranges"] },
+    sources: ["nvtx", "itt"],
     badge: fromResult("ranges", (result) => counted(result.ranges.length)),
   },
   {
     id: "processes",
     isWhole: true,
     title: "Processes",
-    group: "Host",
     component: Processes,
     badge: () => fromOverview((overview) => counted(overview.processes.length)),
   },
-  { id: "health", isWhole: true, title: "Capture health", group: "Recording", component: Health },
 ];
 
-const DIFF: Page = { id: "diff", isWhole: true, title: "Compare", group: "", component: Diff };
-const CAPTURES: Page = {
+const HEALTH: Page = { id: "health", isWhole: true, title: "Capture health", component: Health };
+
+/** Returns how many threads there are, with their noun. */
+const threadCount = fromResult("threads", ({ threads }) =>
+  threads.length === 0 ? "" : plural(threads.length, "thread", "threads"),
+);
+
+function single(page: Page, isOfDevice?: true): Entry {
+  return { title: page.title, pages: [page], ...(isOfDevice && { isOfDevice }) };
+}
+
+const ENTRIES: readonly Entry[] = [
+  single(OVERVIEW),
+  single(TRACE),
+  single(STEPS),
+  single(OPS),
+  single(KERNELS, true),
+  { title: "GPU time", pages: GPU_TIME, figure: gpuBusy, isOfDevice: true },
+  single(MEMORY),
+  single(STACKS),
+  { title: "Host", pages: HOST, figure: threadCount },
+  { title: HEALTH.title, pages: [HEALTH], isFoot: true },
+];
+
+const DIFF = single({ id: "diff", isWhole: true, title: "Compare", component: Diff });
+const CAPTURES = single({
   id: "captures",
   isWhole: true,
   title: "Captures",
-  group: "",
   component: Captures,
-};
+});
 
-/** Returns the pages of a source: of a recording, of a comparison, or the list of captures. */
-export function pagesOf({ captures, passes }: Manifest): readonly Page[] {
+/** Returns the entries of a source: of a recording, of a comparison, or the list of captures. */
+export function entriesOf({ captures, passes }: Manifest): readonly Entry[] {
   if (captures === true) return [CAPTURES];
-  if (!passes.includes("diff")) return PAGES;
-  return passes.includes("overview") ? [...PAGES, DIFF] : [DIFF];
+  if (!passes.includes("diff")) return ENTRIES;
+  return passes.includes("overview") ? [...ENTRIES, DIFF] : [DIFF];
 }

@@ -4,33 +4,18 @@
 // The frame around every page: rail, top bar, keys.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, percent } from "../base/format";
 import { plain } from "../base/plain";
-import { whyLossesUnknown } from "../data/losses";
-import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
-import { named } from "../pages/overview_words";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Broken, Remark } from "../parts/states";
 import { Narrowed, OfWhat } from "./narrowed";
-import { type Page, pagesOf } from "./pages";
+import { entriesOf, type Page } from "./pages";
+import { PageList, Rail, type RailProps, Tabs, useBadges, withData } from "./rail";
 import { allTime, isWhole, partOf, resultsOf, scope, scopeOfResults, WHOLE } from "./scope";
 import { ScopeBar } from "./scope_bar";
-import {
-  deviceWord,
-  gonePage,
-  hashOf,
-  inItsWords,
-  route,
-  setTheme,
-  type Theme,
-  theme,
-  visits,
-} from "./state";
+import { gonePage, hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { PagePart, useResult } from "./use_result";
-
-const GROUPS = ["", "GPU", "Host", "Recording"] as const;
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["1 to 9", "pages, in the order of the rail"],
@@ -57,7 +42,12 @@ function nextTheme(now: Theme): Theme {
 export function Shell({ source }: { source: Source }) {
   const [areKeysOpen, setKeysOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const pages = useMemo(() => pagesOf(source.manifest), [source]);
+  const entries = useMemo(() => entriesOf(source.manifest), [source]);
+  const pages = useMemo(() => entries.flatMap((entry) => entry.pages), [entries]);
+  const badges = useBadges(entries);
+  const shown = entries.filter((entry) => !entry.isFoot && withData(entry, badges).length > 0);
+  const links = useRef<string[]>([]);
+  links.current = shown.map((entry) => withData(entry, badges)[0]?.id ?? "");
   const page =
     pages.find((each) => each.id === route.value.page) ??
     (route.value.page === "overview" ? pages[0] : undefined);
@@ -72,9 +62,9 @@ export function Shell({ source }: { source: Source }) {
         return;
       }
       if (isTyping(event.target)) return;
-      const wanted = /^[1-9]$/.test(event.key) ? pages[Number(event.key) - 1] : undefined;
+      const wanted = /^[1-9]$/.test(event.key) ? links.current[Number(event.key) - 1] : undefined;
       if (wanted !== undefined) {
-        location.hash = hashOf(wanted.id);
+        location.hash = hashOf(wanted);
         main.current?.focus();
       } else if (event.key === "/") {
         main.current?.querySelector<HTMLElement>("[data-find]")?.focus();
@@ -92,6 +82,7 @@ export function Shell({ source }: { source: Source }) {
   }, []);
 
   const id = page?.id;
+  const rail: RailProps = { entries, badges, current: id ?? "" };
   useEffect(() => {
     hideCard();
     main.current?.scrollTo(0, 0);
@@ -103,9 +94,16 @@ export function Shell({ source }: { source: Source }) {
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      <Rail pages={pages} current={id ?? ""} />
-      <TopBar source={source} onKeys={() => setKeysOpen(!areKeysOpen)} areKeysOpen={areKeysOpen} />
-      <main id="main" tabIndex={-1} ref={main}>
+      <Rail {...rail} />
+      <TopBar
+        source={source}
+        rail={rail}
+        title={page?.title ?? ""}
+        onKeys={() => setKeysOpen(!areKeysOpen)}
+        areKeysOpen={areKeysOpen}
+      />
+      <main id="main" tabIndex={-1} ref={main} data-page={id}>
+        <Tabs {...rail} />
         {source.manifest.left_out !== undefined && id === "timeline" && (
           <div class="page" style={{ paddingBottom: 0 }}>
             <Remark>{source.manifest.left_out}</Remark>
@@ -189,95 +187,24 @@ function NoPage({ id }: { id: string }) {
   );
 }
 
-function Rail(props: { pages: readonly Page[]; current: string }) {
-  return (
-    <aside class="rail">
-      <div class="brand">
-        <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M1 2h9v3H1zM4 6.5h11v3H4zM1 11h6v3H1z" fill="currentColor" />
-        </svg>
-        gpuprof
-      </div>
-      <nav aria-label="Pages">
-        {GROUPS.map((group) => {
-          const pages = props.pages.filter((page) => page.group === group);
-          if (pages.length === 0) return null;
-          return (
-            <div key={group}>
-              {group !== "" && <div class="group">{inItsWords(group)}</div>}
-              <ul>
-                {pages.map((page) => (
-                  <li key={page.id}>
-                    <RailLink page={page} isCurrent={page.id === props.current} />
-                  </li>
-                ))}
-              </ul>
-            </div>
-          );
-        })}
-      </nav>
-      <Losses />
-    </aside>
-  );
-}
-
-function RailLink({ page, isCurrent }: { page: Page; isCurrent: boolean }) {
-  const [badge, setBadge] = useState<string | null>("");
-  useEffect(() => {
-    page.badge?.().then(setBadge);
-  }, [page]);
-  return (
-    <a
-      href={hashOf(page.id)}
-      class={badge === null ? "none" : undefined}
-      aria-current={isCurrent ? "page" : undefined}
-    >
-      {inItsWords(page.short ?? page.title)}
-      {badge !== "" && <span>{badge ?? "not recorded"}</span>}
-    </a>
-  );
-}
-
-/** Returns the words about losses at the foot of the rail. */
-export function lossWords(overview: Overview): { words: string; look: "good" | "bad" | "quiet" } {
-  if (overview.meta.lost_count > 0) {
-    return { words: `${count(overview.meta.lost_count)} events lost`, look: "bad" };
-  }
-  if (whyLossesUnknown(overview) !== "") return { words: "Losses unknown", look: "quiet" };
-  return { words: "Nothing lost", look: "good" };
-}
-
-function Losses() {
-  const overview = useResult("overview");
-  useEffect(() => {
-    if (overview.state === "ready") deviceWord.value = named("GPU", overview.value);
-  }, [overview]);
-  if (overview.state !== "ready") return <div class="losses" />;
-  const { words, look } = lossWords(overview.value);
-  const rows = overview.value.meta.inputs.reduce((sum, input) => sum + input.count, 0);
-  const slowdown = overview.value.cost?.slowdown_ratio ?? null;
-  return (
-    <div class="losses">
-      <a class={look} href="#health">
-        {words}
-      </a>
-      <div>
-        {count(rows)} events{slowdown !== null && `, cost ${percent(slowdown)}`}
-      </div>
-    </div>
-  );
-}
-
 /** Returns whether an address leads to a folder above the page, and nowhere else. */
 function isAbove(address: string | undefined): address is string {
   return address !== undefined && /^(\.\.\/)+$/.test(address);
 }
 
-function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolean }) {
+function TopBar(props: {
+  source: Source;
+  rail: RailProps;
+  title: string;
+  onKeys: () => void;
+  areKeysOpen: boolean;
+}) {
   const overview = useResult("overview");
   const meta = overview.state === "ready" ? overview.value.meta : null;
   return (
     <header class="top">
+      {props.rail.current !== "overview" && <h1 class="visually-hidden">{props.title}</h1>}
+      <PageList {...props.rail} />
       {isAbove(props.source.manifest.folder) && (
         <a href={props.source.manifest.folder}>All captures</a>
       )}
@@ -289,9 +216,17 @@ function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolea
         window_ns={meta === null ? null : meta.window_end_ns - meta.window_start_ns}
       />
       <span class="spacer" />
-      <button type="button" class="button" aria-expanded={props.areKeysOpen} onClick={props.onKeys}>
-        Keys
-      </button>
+      {/* The trace viewer has keys of its own, and shows them itself. */}
+      {props.rail.current !== "timeline" && (
+        <button
+          type="button"
+          class="button no-phone"
+          aria-expanded={props.areKeysOpen}
+          onClick={props.onKeys}
+        >
+          Keys
+        </button>
+      )}
       <Segments
         label="Theme"
         options={[

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One meaning, one word, one colour on every page. Cool colours compute, warm colours wait.
+// One meaning, one word, one colour on every page. Work is solid, waits are striped.
 
-/** A colour token, or the pattern of what is idle or left out. */
-export type Look =
+/** A colour token. */
+export type Hue =
   | "d_forward"
   | "d_backward"
   | "d_optim"
@@ -17,8 +17,32 @@ export type Look =
   | "n1"
   | "n2"
   | "n3"
-  | "bar"
-  | "hatch";
+  | "bar";
+
+/** How much of a hue a shade has, in percent. The rest is the page's ground. */
+export type Strength = 78 | 58 | 44;
+
+/**
+ * A colour, a shade of one, or a pattern. "late": a device waits for the host or for input. "wait":
+ * somebody waits for somebody else. "thin": work is being launched. "hatch": idle, or left out.
+ */
+export type Look = Hue | `${Hue}/${Strength}` | "late" | "wait" | "thin" | "hatch";
+
+const PATTERN_HUES = { late: "d_input", wait: "d_lock", thin: "d_input", hatch: "bar" } as const;
+
+/** Returns the colour that stands for a look where there is no room for a pattern. */
+export function hueOf(look: Look): Hue {
+  if (look === "late" || look === "wait" || look === "thin" || look === "hatch") {
+    return PATTERN_HUES[look];
+  }
+  return look.split("/")[0] as Hue;
+}
+
+/** Returns the strength of a shade; 100: it is the hue itself. */
+export function strengthOf(look: Look): number {
+  const strength = look.split("/")[1];
+  return strength === undefined ? 100 : Number(strength);
+}
 
 export interface Word {
   readonly name: string;
@@ -27,9 +51,9 @@ export interface Word {
 
 /** Categories of a step on the host, in the order of stacking. */
 export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
-  input: { name: "Input wait", look: "d_input" },
-  lock_wait: { name: "Lock wait", look: "d_lock" },
-  blocked: { name: "Blocked", look: "n3" },
+  input: { name: "Input wait", look: "late" },
+  lock_wait: { name: "Lock wait", look: "wait" },
+  blocked: { name: "Blocked", look: "wait" },
   forward: { name: "Forward", look: "d_forward" },
   backward: { name: "Backward", look: "d_backward" },
   optimizer: { name: "Optimizer", look: "d_optim" },
@@ -38,28 +62,28 @@ export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
 
 /** Categories of a device's time. Kinds of waiting are told apart by their names. */
 export const DEVICE_CATEGORIES: Readonly<Record<string, Word>> = {
-  compute_fp64: { name: "Compute fp64", look: "d_backward" },
+  compute_fp64: { name: "Compute fp64", look: "d_backward/58" },
   compute_fp32: { name: "Compute fp32", look: "d_backward" },
-  compute_tf32: { name: "Compute tf32", look: "d_forward" },
+  compute_tf32: { name: "Compute tf32", look: "d_forward/58" },
   compute_bf16: { name: "Compute bf16", look: "d_forward" },
-  compute_fp16: { name: "Compute fp16", look: "d_forward" },
-  compute_fp8: { name: "Compute fp8", look: "d_forward" },
-  compute_int8: { name: "Compute int8", look: "d_forward" },
-  compute_fp4: { name: "Compute fp4", look: "d_forward" },
+  compute_fp16: { name: "Compute fp16", look: "d_forward/78" },
+  compute_fp8: { name: "Compute fp8", look: "d_forward/44" },
+  compute_int8: { name: "Compute int8", look: "d_optim/78" },
+  compute_fp4: { name: "Compute fp4", look: "d_optim/58" },
   compute_unknown: { name: "Compute", look: "d_optim" },
   graph: { name: "Graph", look: "d_optim" },
   collective: { name: "Collective", look: "d_comm" },
   copy_htod: { name: "Copy to device", look: "d_copy" },
-  copy_dtoh: { name: "Copy to host", look: "d_copy" },
-  copy_dtod: { name: "Copy on device", look: "d_copy" },
-  input: { name: "Input wait", look: "d_input" },
-  output: { name: "Output", look: "n3" },
-  compile: { name: "Compile", look: "n3" },
-  sync: { name: "Sync", look: "d_lock" },
+  copy_dtoh: { name: "Copy to host", look: "d_copy/78" },
+  copy_dtod: { name: "Copy on device", look: "d_copy/58" },
+  input: { name: "Input wait", look: "late" },
+  output: { name: "Output", look: "late" },
+  compile: { name: "Compile", look: "late" },
+  sync: { name: "Sync", look: "wait" },
   profiler: { name: "Profiler", look: "d_other" },
-  host: { name: "Host late", look: "n2" },
-  launch: { name: "Launch", look: "n1" },
-  dependency: { name: "Dependency", look: "hatch" },
+  host: { name: "Host late", look: "late" },
+  launch: { name: "Launch", look: "thin" },
+  dependency: { name: "Dependency", look: "wait" },
   unexplained: { name: "Unexplained", look: "hatch" },
 };
 
@@ -95,77 +119,38 @@ export const PHASES: Readonly<Record<string, Word>> = {
   between_steps: { name: "Between steps", look: "n2" },
   evaluation: { name: "Evaluation", look: "n2" },
   checkpoint: { name: "Checkpoints", look: "n3" },
-  waiting: { name: "Waiting", look: "hatch" },
+  waiting: { name: "Waiting", look: "wait" },
   run: { name: "The run", look: "bar" },
   after_steps: { name: "After the steps", look: "n1" },
 };
 
-export const KERNEL_CLASSES: Readonly<Record<string, Word>> = {
-  gemm: { name: "GEMM", look: "d_forward" },
+/**
+ * Families of kernels, which the engine decides: those of proto/results/kernel_families.proto.
+ * Members of one hue are shades of it.
+ */
+export const KERNEL_FAMILIES: Readonly<Record<string, Word>> = {
   attention: { name: "Attention", look: "d_backward" },
+  matrix: { name: "Matrix products", look: "d_forward" },
+  convolution: { name: "Convolution", look: "d_forward/58" },
+  softmax: { name: "Softmax", look: "d_reduce" },
+  normalisation: { name: "Normalisation", look: "d_reduce/78" },
+  reduction: { name: "Reduction", look: "d_reduce/58" },
   elementwise: { name: "Elementwise", look: "d_optim" },
+  random: { name: "Random numbers", look: "d_optim/78" },
+  optimizer: { name: "Optimizer", look: "d_optim/58" },
   copy: { name: "Copy, cast, cat", look: "d_copy" },
-  reduction: { name: "Reduction", look: "d_reduce" },
+  index: { name: "Sort, scan, gather", look: "d_copy/78" },
+  embedding: { name: "Embedding", look: "d_copy/58" },
+  routing: { name: "Routing of experts", look: "d_copy/44" },
   collective: { name: "Collective", look: "d_comm" },
-  memory: { name: "Memset, memcpy", look: "d_other" },
   other: { name: "Other", look: "d_other" },
 };
-
-/** Words of collectives, without underscores: those of analysis/derived/kernel_class.cc. */
-export const COLLECTIVE_WORDS = [
-  "nccl",
-  "rccl",
-  "allreduce",
-  "allgather",
-  "alltoall",
-  "reducescatter",
-  "crossdevicereduce",
-  "sendrecv",
-  "collectivepermute",
-] as const;
-
-/** The other classes by words of a name; the first that fits. */
-const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
-  ["memory", /memcpy|memset/i],
-  ["attention", /flash|attention|fmha|attn|sdpa|paged/i],
-  [
-    "gemm",
-    /gemm|gemv|\bbmm|cutlass|cublas|matmul|\bmma\b|wgmma|xmma|conv(?!er)|cudnn|wgrad|dgrad|winograd|implicit_/i,
-  ],
-  [
-    "reduction",
-    /\b(mean|sum|max|min|all|any|prod|argmax|argmin|std|var)\b|reduce|softmax|norm(?!al)|topk|sort|scan/i,
-  ],
-  [
-    "copy",
-    /^(copy|cast|cat|index|pad|arange|fill|embedding)(\b|_)|copy|cast_?kernel|cat_?array|concat|transpose|permute|nhwc|index_?select|gather|scatter|embedding/i,
-  ],
-  [
-    "elementwise",
-    /\b(add|mul|sub|div|pow|neg|sigmoid|tanh|exp|log|sqrt|rsqrt|cos|sin|eq|ne|lt|gt|le|ge|where|clamp|abs|reciprocal|threshold)\b|gelu|relu|silu|dropout|adam|sgd|elementwise|foreach|pointwise|strided|unrolled|vectorized|vec\d|triton_poi/i,
-  ],
-];
-
-function isCollective(name: string): boolean {
-  const letters = name.toLowerCase().replace(/[_-]/g, "");
-  return COLLECTIVE_WORDS.some((word) => letters.includes(word));
-}
-
-/**
- * Returns the class of a kernel, a key of KERNEL_CLASSES, by its short name. Full names have names of
- * libraries in them: only collectives are found there.
- */
-export function kernelClass(shortName: string, fullName = shortName): string {
-  if (isCollective(fullName)) return "collective";
-  for (const [cls, words] of CLASS_WORDS) if (words.test(shortName)) return cls;
-  return "other";
-}
 
 /** What calls of CUDA are for, in the order of a bar. */
 export const CALL_KINDS: Readonly<Record<string, Word>> = {
   launch: { name: "Launches", look: "d_forward" },
   copy: { name: "Copies", look: "d_copy" },
-  wait: { name: "Waits", look: "d_lock" },
+  wait: { name: "Waits", look: "wait" },
   memory: { name: "Memory", look: "d_other" },
   code: { name: "Loading code", look: "n3" },
   other: { name: "Other calls", look: "n2" },

@@ -9,7 +9,7 @@ export interface Passes {
   advise: { result: Advice; by: never };
   steps: { result: Steps; by: never };
   ops: { result: Ops; by: "name" | "type" | "shape" | "module" | "instance" | "process" | "thread" };
-  kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" };
+  kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
   unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
@@ -55,6 +55,7 @@ export interface Overview {
   steps_per_s: number | null;
   main: OverviewMain | null;
   run_ns: number;
+  step: StepPeriod | null;
 }
 
 export interface Advice {
@@ -99,6 +100,8 @@ export interface Kernels {
   tensor_cores_ns: number;
   tensor_cores_unknown_ns: number;
   whole_graph_count: number;
+  families: KernelFamilyTime[];
+  peak_source: string | null;
 }
 
 export interface Memcpy {
@@ -194,6 +197,7 @@ export interface Graphs {
   total_ns: number;
   graph_count: number;
   modes: GraphModeChange[];
+  call_count: number;
 }
 
 export interface Overheads {
@@ -325,7 +329,7 @@ export interface StepSeries {
   pid: number;
   tid: number;
   name: string;
-  method: "none" | "marker" | "ranges" | "optimizer" | "loader" | "backward";
+  method: "none" | "marker" | "ranges" | "optimizer" | "loader" | "backward" | "modules";
   marker: string;
   confidence: Confidence | null;
   count: number;
@@ -396,6 +400,7 @@ export interface Op {
   device_count: number | null;
   device_backward_ns: number | null;
   module_count: number | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
 }
 
 export interface Lock {
@@ -508,8 +513,7 @@ export interface Finding {
   id: string;
   name: string;
   severity: "info" | "low" | "medium" | "high";
-  recoverable_per_step_ns: number | null;
-  recoverable_ratio: number | null;
+  gain: Gain | null;
   evidence: string[];
   fix: string[];
   confidence: Confidence | null;
@@ -544,6 +548,7 @@ export interface OverviewGpu {
   idle_unseen_ns: number | null;
   busy_high_ns: number | null;
   busy_high_ratio: number | null;
+  families: KernelFamilyTime[];
 }
 
 export interface CallStacks {
@@ -553,12 +558,12 @@ export interface CallStacks {
 }
 
 export interface Verdict {
-  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use";
+  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use" | "unknown";
   bound_ratio: number;
   pid: number;
   host: string;
   device: number;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   step_ns: number;
   busy_ratio: number;
   confidence: Confidence | null;
@@ -567,6 +572,8 @@ export interface Verdict {
   sm_active_ratio: number | null;
   tensor_active_ratio: number | null;
   dram_active_ratio: number | null;
+  families: VerdictFamily[];
+  missing: MissingWork | null;
 }
 
 export interface DeviceSeries {
@@ -574,7 +581,7 @@ export interface DeviceSeries {
   host: string;
   device: number;
   name: string;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   count: number;
   total_ns: number;
   mean_ns: number;
@@ -623,6 +630,18 @@ export interface OverviewMain {
   process_count: number;
 }
 
+export interface StepPeriod {
+  count: number;
+  mean_ns: number;
+  median_ns: number;
+  p10_ns: number;
+  p90_ns: number;
+  is_of_device: boolean;
+  pid: number;
+  host: string;
+  device: number | null;
+}
+
 export interface UncheckedRule {
   id: string;
   name: string;
@@ -635,7 +654,7 @@ export interface DeviceStep {
   host: string;
   device: number;
   number: number;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   start_ns: number;
   duration_ns: number;
   busy_ns: number;
@@ -706,6 +725,19 @@ export interface Kernel {
   estimate_gb_per_s: number | null;
   op_evidence: "none" | "call" | "capture" | "graph" | "source";
   device_count: number | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
+  peak_flop_per_s: number | null;
+  peak_flop_ratio: number | null;
+  peak_gb_per_s: number | null;
+  name_count: number | null;
+}
+
+export interface KernelFamilyTime {
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other";
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  largest: string;
 }
 
 export interface Copies {
@@ -1050,6 +1082,7 @@ export interface DeviceOverlap {
 export interface Graph {
   name: string;
   short_name: string;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
   count: number;
   total_ns: number;
   total_ratio: number;
@@ -1524,7 +1557,7 @@ export interface Comparability {
 
 export interface StepDiff {
   differs_in_window: boolean;
-  window: "none" | "mark" | "device" | "all";
+  window: "none" | "mark" | "device" | "all" | "period";
   before_count: number;
   after_count: number;
   before_median_ns: number;
@@ -1554,6 +1587,8 @@ export interface RowDiff {
   change_ratio: number;
   change_low_ns: number | null;
   change_high_ns: number | null;
+  after_name: string | null;
+  family: "none" | "matrix" | "convolution" | "attention" | "normalisation" | "softmax" | "reduction" | "elementwise" | "copy" | "embedding" | "routing" | "index" | "random" | "optimizer" | "collective" | "other" | null;
 }
 
 export interface Input {
@@ -1642,6 +1677,16 @@ export interface OverviewDevice {
   compute_capability: string;
 }
 
+export interface Gain {
+  method: "not_computed" | "replayed" | "bound";
+  low_ns: number;
+  high_ns: number;
+  low_ratio: number;
+  high_ratio: number;
+  base_ns: number;
+  change: string;
+}
+
 export interface Place {
   kind: "none" | "longest_gap" | "longest_call" | "longest_copy" | "longest_wait" | "longest_read" | "longest_kernel" | "longest_collective" | "longest_run" | "longest_move" | "typical_step" | "longest_step" | "memory_peak" | "start";
   pid: number;
@@ -1658,6 +1703,22 @@ export interface WhatIf {
   duration_ns: number;
   saved_ns: number;
   saved_ratio: number;
+}
+
+export interface VerdictFamily {
+  bound: "none" | "compute" | "host" | "input" | "compile" | "collectives" | "copies" | "launch" | "dependency" | "unexplained" | "first_use" | "unknown";
+  total_ns: number;
+  total_ratio: number;
+  saved_ns: number | null;
+}
+
+export interface MissingWork {
+  empty_graph_count: number;
+  graph_count: number;
+  unexplained_ns: number;
+  unexplained_ratio: number;
+  is_sampled: boolean;
+  is_selection: boolean;
 }
 
 export interface CategoryTime {

@@ -155,7 +155,7 @@ export function Api() {
           columns={columns}
           noun={by === "api" ? ["function", "functions"] : ["thread", "threads"]}
           sort="total"
-          height="max(280px, calc(100vh - 360px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 360px))"
           extra={choice}
         />
       </div>

@@ -235,7 +235,7 @@ function Ready({ folder, again }: ReadyProps) {
             columns={columns}
             noun={["capture", "captures"]}
             sort="modified"
-            height="max(240px, calc(100vh - 460px))"
+            height="max(240px, calc(100vh - var(--tabs, 0px) - 460px))"
             extra={
               <>
                 <button

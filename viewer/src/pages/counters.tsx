@@ -107,7 +107,7 @@ export function Counters() {
         columns={columns}
         noun={["counter", "counters"]}
         sort="name"
-        height="max(280px, calc(100vh - 300px))"
+        height="max(280px, calc(100vh - var(--tabs, 0px) - 300px))"
       />
       {loaded.value.reasons.length > 0 && (
         <section class="section">

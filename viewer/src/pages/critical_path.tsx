@@ -121,7 +121,7 @@ function OnePath({ path }: { path: Path }) {
             isSide
           />
         </div>
-        <DeviceCategoryTable rows={path.categories} whole="of path" />
+        <DeviceCategoryTable rows={path.categories} base="of path" isNarrow />
       </div>
       <section class="section">
         <Table
@@ -129,7 +129,7 @@ function OnePath({ path }: { path: Path }) {
           columns={shares}
           noun={["piece", "pieces"]}
           sort="total"
-          height="max(280px, calc(100vh - 460px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 460px))"
         />
       </section>
     </section>

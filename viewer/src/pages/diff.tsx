@@ -65,7 +65,7 @@ function rowColumns(rows: readonly RowDiff[], noun: string): Column<RowDiff>[] {
       },
       {
         isSearched: false,
-        tip: "With a probability of 95 % the change is not by chance",
+        tip: "Resampled from the steps, 95 % of the changes have this sign",
         title: (row) =>
           row.change_low_ns === null
             ? "too few steps, or too little time"
@@ -252,7 +252,7 @@ function Ready({ result }: { result: DiffResult }) {
           columns={columns}
           noun={what === "kernels" ? ["kernel", "kernels"] : ["operation", "operations"]}
           sort="bar"
-          height="max(320px, calc(100vh - 200px))"
+          height="max(320px, calc(100vh - var(--tabs, 0px) - 200px))"
           extra={
             <Segments
               label="What changed"

@@ -61,7 +61,7 @@ export function verdictWords({ verdict, steps, neutral_ratio }: Diff): {
   const interval =
     steps.change_low_ratio === null
       ? ""
-      : ` With a probability of 95 % the change lies between ${change(
+      : ` Resampled from the steps (95 %), the change lies between ${change(
           steps.change_low_ratio,
         )} and ${change(steps.change_high_ratio)}.`;
   const more =

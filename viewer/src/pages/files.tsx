@@ -143,7 +143,7 @@ export function Files() {
           columns={columns}
           noun={by === "files" ? ["file", "files"] : ["thread", "threads"]}
           sort="total"
-          height="max(280px, calc(100vh - 280px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 280px))"
           extra={choice}
         />
       </div>

@@ -8,7 +8,7 @@ import { hashOf, timelineHash } from "../app/state";
 import { useKeyed } from "../app/use_keyed";
 import { count, duration, percent, plural, position } from "../base/format";
 import { kernelName } from "../base/names";
-import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
+import type { Look } from "../base/vocabulary";
 import type { Graph, GraphModeChange, Graphs as GraphsResult } from "../data/results";
 import { Swatch } from "../parts/bars";
 import {
@@ -25,6 +25,7 @@ import {
 import { type Figure, Figures } from "../parts/figures";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
+import { wordOfKernel } from "./families";
 
 type By = "graphs" | "graphs:node";
 
@@ -80,7 +81,7 @@ function graphColumns(rows: readonly Graph[]): Column<Graph>[] {
 }
 
 function nodeLook(node: Graph): Look {
-  if (node.kind === "kernel") return wordOf(KERNEL_CLASSES, kernelClass(node.short_name)).look;
+  if (node.kind === "kernel") return wordOfKernel(node).look;
   return node.kind === "copy" ? "d_copy" : "d_other";
 }
 
@@ -232,7 +233,7 @@ export function Graphs() {
           columns={columns}
           noun={by === "graphs" ? ["graph", "graphs"] : ["node", "nodes"]}
           sort="total"
-          height="max(280px, calc(100vh - 380px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 380px))"
           extra={choice}
         />
       </div>

@@ -96,7 +96,7 @@ function Ready({ result }: { result: IdleResult }) {
               whole={device.idle_ns}
               rest="Not explained"
             />
-            <DeviceCategoryTable rows={device.causes} whole="of idle" />
+            <DeviceCategoryTable rows={device.causes} base="of idle" isNarrow />
           </div>
         </section>
       ))}
@@ -129,7 +129,7 @@ function Ready({ result }: { result: IdleResult }) {
           columns={columns}
           noun={["gap", "gaps"]}
           sort="duration"
-          height="max(280px, calc(100vh - 420px))"
+          height="max(280px, calc(100vh - var(--tabs, 0px) - 420px))"
           picked={picked}
           onPick={setPicked}
           extra={

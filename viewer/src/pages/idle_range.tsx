@@ -90,7 +90,7 @@ function Ready({ trace, devices }: { trace: Trace; devices: readonly DeviceGaps[
         columns={columns}
         noun={["gap", "gaps"]}
         sort="duration"
-        height="calc(100vh - 220px)"
+        height="calc(100vh - var(--tabs, 0px) - 220px)"
         picked={picked}
         onPick={setPicked}
         extra={

@@ -8,7 +8,7 @@ import { hashOf, replaceParams, route } from "../app/state";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import { kernelName, launchShape, opName } from "../base/names";
-import { KERNEL_CLASSES, kernelClass, wordOf } from "../base/vocabulary";
+import { KERNEL_FAMILIES, type Word } from "../base/vocabulary";
 import type { Kernel, Kernels as KernelsResult } from "../data/results";
 import { Legend, Swatch, TensorCoreTag } from "../parts/bars";
 import {
@@ -26,6 +26,7 @@ import {
 import { Segments } from "../parts/segments";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
+import { wordOfKernel } from "./families";
 import { NoGpuWork } from "./no_gpu_work";
 
 type By = "kernels" | "kernels:signature" | "kernels:op";
@@ -37,11 +38,7 @@ const CHOICES: readonly (readonly [By, string])[] = [
 ];
 
 function lookOf(kernel: Kernel) {
-  return wordOf(KERNEL_CLASSES, classOf(kernel)).look;
-}
-
-function classOf(kernel: Kernel): string {
-  return kernelClass(kernel.short_name || kernel.name, kernel.name);
+  return wordOfKernel(kernel).look;
 }
 
 function nameOf(kernel: Kernel): string {
@@ -146,12 +143,10 @@ function perTera(value: number | null): number | null {
   return value === null ? null : value / 1e12;
 }
 
-/** Classes that occur, in the order of the vocabulary. */
-function classesOf(rows: readonly Kernel[]) {
-  const found = new Set(rows.map(classOf));
-  return Object.entries(KERNEL_CLASSES)
-    .filter(([name]) => found.has(name))
-    .map(([, word]) => word);
+/** Returns the families that occur, in the order of the vocabulary. */
+function familiesOf(rows: readonly Kernel[]): Word[] {
+  const found = new Set(rows.map(wordOfKernel));
+  return Object.values(KERNEL_FAMILIES).filter((word) => found.has(word));
 }
 
 function Detail({ kernel }: { kernel: Kernel }) {
@@ -180,7 +175,7 @@ function Detail({ kernel }: { kernel: Kernel }) {
       <h2>
         <Swatch look={lookOf(kernel)} />
         {nameOf(kernel).slice(0, 300)}
-        <small>{wordOf(KERNEL_CLASSES, classOf(kernel)).name}</small>
+        <small>{wordOfKernel(kernel).name}</small>
       </h2>
       <p
         class="mono prose"
@@ -241,7 +236,7 @@ export function Kernels() {
           Kernels<small>{headWords(loaded.value)}</small>
         </h2>
         <span class="wide">
-          <Legend parts={classesOf(rows)} />
+          <Legend parts={familiesOf(rows)} />
         </span>
       </div>
       <Table
@@ -250,7 +245,11 @@ export function Kernels() {
         columns={columns}
         noun={["kernel", "kernels"]}
         sort="total"
-        height={picked === null ? "calc(100vh - 170px)" : "calc(100vh - 400px)"}
+        height={
+          picked === null
+            ? "calc(100vh - var(--tabs, 0px) - 170px)"
+            : "calc(100vh - var(--tabs, 0px) - 400px)"
+        }
         initialFilter={params.get("q") ?? ""}
         picked={picked}
         onPick={setPicked}

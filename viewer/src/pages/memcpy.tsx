@@ -47,8 +47,16 @@ function isSet(row: Copies): boolean {
   return row.name === "Memset";
 }
 
+/** Directions of copies are shades of one hue. */
+const LOOKS: Readonly<Record<string, Look>> = {
+  HtoD: "d_copy",
+  DtoH: "d_copy/78",
+  DtoD: "d_copy/58",
+  PtoP: "d_copy/44",
+};
+
 function lookOf(row: Copies): Look {
-  return isSet(row) ? "d_other" : "d_copy";
+  return isSet(row) ? "d_other" : (LOOKS[row.name] ?? "d_copy");
 }
 
 /** Returns whether a copy goes through memory that the system may move: it is slower then. */

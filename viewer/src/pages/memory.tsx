@@ -6,8 +6,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
-import { bytes, count, duration, percent, position } from "../base/format";
-import { opName } from "../base/names";
+import { bytes, count, duration, percent, plural, position } from "../base/format";
+import { opName, shortPath } from "../base/names";
 import type { DeviceMemory, Heap, HeapProcess, HeapStack } from "../data/results";
 import { merged, type Part, WallBar } from "../parts/bars";
 import {
@@ -21,6 +21,7 @@ import {
   textColumn,
 } from "../parts/columns";
 import { type Figure, Figures } from "../parts/figures";
+import { frameName, framesOf } from "../parts/flame_tree";
 import { MemoryChart } from "../parts/memory_chart";
 import { layersOf, OwnersChart } from "../parts/owners_chart";
 import { Segments } from "../parts/segments";
@@ -81,12 +82,14 @@ function deviceColumns(rows: readonly DeviceUse[]): Column<DeviceUse>[] {
 
 function heapFigures(process: HeapProcess) {
   const isExact = process.mode === "exact";
+  const lost = process.lost_count;
+  const exact = lost === 0 ? "exact" : `or more: ${count(lost)} records lost`;
   return [
     {
       label: "Heap peak",
       value: bytes(process.peak_bytes),
       below: isExact
-        ? "exact"
+        ? exact
         : `${bytes(process.peak_low_bytes)} to ${bytes(process.peak_high_bytes)}, sampled`,
     },
     { label: "Allocated", value: bytes(process.allocated_bytes), below: "in the whole capture" },
@@ -94,7 +97,7 @@ function heapFigures(process: HeapProcess) {
     {
       label: "Allocations",
       value: count(process.count),
-      below: isExact ? "exact" : "estimated from samples",
+      below: isExact ? exact : "estimated from samples",
     },
     {
       label: "Short-lived",
@@ -138,6 +141,9 @@ function tensorFigures(tensor: Tensors, capacity: number | null): Figure[] {
   return figures;
 }
 
+/** Most frames of a call stack that are shown. */
+const MOST_FRAMES = 64;
+
 /** Parts of a bar: the largest have names, the others are one part. */
 const NAMED_PARTS = 7;
 
@@ -150,6 +156,38 @@ export function peakParts(rows: readonly { name: string; peak_bytes: number }[])
     .sort((a, b) => b.value - a.value);
   const others = parts.slice(NAMED_PARTS).reduce((sum, part) => sum + part.value, 0);
   return [...parts.slice(0, NAMED_PARTS), { name: "Others", value: others, look: "d_other" }];
+}
+
+/** Shows the call stack of a row, from the allocator outwards. */
+function StackOf({ stack, heap }: { stack: HeapStack; heap: Heap }) {
+  const frames =
+    heap.call_stacks === null ? [] : framesOf(heap.call_stacks, stack.call_stack).reverse();
+  return (
+    <section class="section">
+      <h2>
+        {stack.short_name || stack.name}
+        <small>
+          {plural(stack.count, "allocation", "allocations")}, {bytes(stack.allocated_bytes)}
+        </small>
+      </h2>
+      {frames.length === 0 && <p class="quiet">No call stack was taken.</p>}
+      <ol class="stack">
+        {frames.slice(0, MOST_FRAMES).map((frame, index) => (
+          <li key={index} class={frame.name === stack.name ? "own" : undefined}>
+            {frameName(frame).slice(0, 300)}
+            {frame.file !== "" && (
+              <span class="quiet">
+                {" "}
+                {shortPath(frame.file)}
+                {frame.line > 0 && `:${frame.line}`}
+              </span>
+            )}
+          </li>
+        ))}
+        {frames.length > MOST_FRAMES && <li>{count(frames.length - MOST_FRAMES)} more</li>}
+      </ol>
+    </section>
+  );
 }
 
 function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
@@ -165,6 +203,7 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
   const points = useMemo(() => heap.timeline.filter((point) => point.pid === pid), [heap, pid]);
   const stacks = useMemo(() => heap.stacks.filter((stack) => stack.pid === pid), [heap, pid]);
   const columns = useMemo(() => stackColumns(stacks), [stacks]);
+  const [picked, setPicked] = useState<HeapStack | null>(null);
   if (process === undefined) return null;
   return (
     <section>
@@ -202,8 +241,15 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
         noun={["place", "places"]}
         sort="peak"
         height="360px"
+        picked={picked}
+        onPick={setPicked}
         extra={<a href={hashOf("stacks", { by: "heap_peak" })}>As a flame graph</a>}
       />
+      {picked === null ? (
+        <p class="quiet small">A click on a row, or Enter, opens its call stack.</p>
+      ) : (
+        <StackOf stack={picked} heap={heap} />
+      )}
     </section>
   );
 }
@@ -370,7 +416,7 @@ export function Memory() {
       )}
       {device.state === "ready" && <DevicePart memory={device.value} />}
       <p class="quiet small" style={{ marginTop: "12px" }}>
-        The window has {duration(end_ns)}.
+        Of {duration(end_ns)}.
       </p>
     </div>
   );

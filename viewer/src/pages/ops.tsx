@@ -133,7 +133,7 @@ export function Ops() {
         columns={columns}
         noun={by === "ops" ? ["operation", "operations"] : ["module", "modules"]}
         sort={result?.device_ns == null ? "self" : "device"}
-        height="calc(100vh - 170px)"
+        height="calc(100vh - var(--tabs, 0px) - 170px)"
         initialFilter={params.get("q") ?? ""}
         extra={choice}
       />

@@ -1,25 +1,24 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The answer first: a sentence, key figures, where the time went, steps, findings, top operations.
+// The answer first: a sentence, findings, key figures, where the step went, what cost most.
 
 import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent, plural } from "../base/format";
-import { opName } from "../base/names";
 import { PHASES, STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import { whyLossesUnknown } from "../data/losses";
-import type { Op, OverviewProcess, Overview as OverviewResult } from "../data/results";
+import type { OverviewProcess, Overview as OverviewResult } from "../data/results";
 import { type Part, WallBar } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
-import { barColumn, fixedColumn, percentColumn, textColumn } from "../parts/columns";
 import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
-import { Table } from "../parts/table";
 import { DeviceTime } from "./device_time";
 import { Findings } from "./findings";
-import { figuresOf, sentenceOf } from "./overview_words";
+import { locksOf, TopLocks, TopSites } from "./overview_host";
+import { Families, TopKernels, TopOps } from "./overview_tables";
+import { figuresOf, leadingPeriod, sentenceOf } from "./overview_words";
 
 /** The parts of the wall time: phases, with the steps split into their categories. */
 export function wallParts(overview: OverviewResult): Part[] {
@@ -78,8 +77,8 @@ function Environment({ overview }: { overview: OverviewResult }) {
     ["Recorded with", environment.writer_version],
   ];
   return (
-    <>
-      <h2 style={{ marginTop: "24px" }}>Environment</h2>
+    <div class="third">
+      <h2>Environment</h2>
       <dl class="pairs">
         {pairs
           .filter(([, value]) => value !== "")
@@ -104,50 +103,15 @@ function Environment({ overview }: { overview: OverviewResult }) {
           )}
         </dd>
       </dl>
-    </>
+    </div>
   );
-}
-
-function TopOps({ overview }: { overview: OverviewResult }) {
-  const rows = overview.top_ops.slice(0, 9);
-  const hasDevice = rows.some((op) => op.device_self_ns !== null);
-  const columns = useMemo(() => {
-    const time = (op: Op) => op.step_self_ns ?? op.self_ns;
-    return [
-      textColumn<Op>("name", "Operation", (op) => opName(op.short_name), {
-        width: hasDevice ? "40%" : "46%",
-        title: (op) => op.name,
-      }),
-      fixedColumn<Op>("self", "self, ms", (op) => time(op) / 1e6, 0),
-      percentColumn<Op>("share", "of steps", (op) => op.step_ratio ?? op.self_ratio),
-      ...(hasDevice ? [fixedColumn<Op>("gpu", "GPU, ms", (op) => msOf(op.device_self_ns), 1)] : []),
-      barColumn<Op>("bar", "", rows, time, { width: "20%" }),
-    ];
-  }, [rows, hasDevice]);
-  if (rows.length === 0) return null;
-  return (
-    <>
-      <h2>
-        Top operations
-        <small>{overview.steps === null ? "own time" : "own time within steps"}</small>
-      </h2>
-      <Table rows={rows} columns={columns} noun={["operation", "operations"]} sort="self" isSide />
-      <p style={{ marginTop: "8px" }}>
-        <a href="#ops">All operations</a>
-      </p>
-    </>
-  );
-}
-
-function msOf(ns: number | null): number | null {
-  return ns === null ? null : ns / 1e6;
 }
 
 function Foot({ overview }: { overview: OverviewResult }) {
   const { meta, cost } = overview;
   const rows = meta.inputs.reduce((sum, input) => sum + input.count, 0);
   const words = [
-    `of ${count(rows)} events in ${plural(overview.processes.length, "process", "processes")}`,
+    `${count(rows)} events in ${plural(overview.processes.length, "process", "processes")}`,
   ];
   if (cost?.slowdown_ratio != null) {
     words.push(`cost ${percent(cost.slowdown_ratio)} of the program’s time`);
@@ -165,11 +129,11 @@ function Foot({ overview }: { overview: OverviewResult }) {
   const lead = isLost
     ? `${count(meta.lost_count)} events lost`
     : isUnknown
-      ? "Losses unknown"
+      ? "Losses are not known"
       : "Nothing lost";
   return (
     <div class="foot">
-      <span class={isLost ? "bad" : isUnknown ? "" : "good"}>{lead}</span> {words.join(" · ")} ·{" "}
+      <span class={isLost ? "bad" : isUnknown ? "" : "good"}>{lead}</span> · {words.join(" · ")} ·{" "}
       <a href="#health">capture health</a>
     </div>
   );
@@ -178,15 +142,63 @@ function Foot({ overview }: { overview: OverviewResult }) {
 /** Fewer steps make no chart. */
 const LEAST_STEPS = 3;
 
-function Ready({ overview }: { overview: OverviewResult }) {
+/** Shows the sentence, and at the right whose run it is. */
+function Head({ overview }: { overview: OverviewResult }) {
   const { headline, because } = sentenceOf(overview);
   const environment = overview.environment;
-  const series = overview.steps;
   const wall = environment?.wall_ns ?? overview.meta.window_end_ns;
-  const whole = overview.run_ns > 0 ? overview.run_ns : wall;
-  const steps = series === null ? "" : `${plural(series.count, "step", "steps")} in `;
+  const steps =
+    overview.steps === null ? "" : `${plural(overview.steps.count, "step", "steps")} in `;
   const status = environment?.exit_status == null ? "" : `, exit status ${environment.exit_status}`;
   const command = environment?.command ?? "";
+  return (
+    <div class="lede">
+      <div>
+        <h1>{headline}</h1>
+        {because !== "" && <p>{because}</p>}
+      </div>
+      <div class="who">
+        {command !== "" && (
+          <div>
+            <code title={command}>
+              {command.length > 60 ? `${command.slice(0, 60)}…` : command}
+            </code>
+          </div>
+        )}
+        {steps}
+        {duration(wall)}
+        {status}
+      </div>
+    </div>
+  );
+}
+
+/** Returns whether the run is its steps and hardly anything else. */
+function isOfSteps(overview: OverviewResult): boolean {
+  const steps = overview.phases.find((phase) => phase.phase === "steps");
+  return (steps?.total_ratio ?? 0) > 0.98;
+}
+
+/** Shows where the run went: phases, and the steps by category. */
+function RunBar({ overview }: { overview: OverviewResult }) {
+  if (overview.phases.length === 0) return null;
+  const wall = overview.environment?.wall_ns ?? overview.meta.window_end_ns;
+  const whole = overview.run_ns > 0 ? overview.run_ns : wall;
+  return (
+    <section class="section">
+      <h2>
+        Where the run went
+        <small>
+          wall time, {duration(whole)}; every nanosecond is in one part{ofProcess(overview)}
+        </small>
+      </h2>
+      <WallBar parts={wallParts(overview)} whole={whole} rest="Not explained" />
+    </section>
+  );
+}
+
+function StepTimes({ overview }: { overview: OverviewResult }) {
+  const series = overview.steps;
   const points = useMemo(
     () =>
       overview.step_points.filter(
@@ -194,23 +206,52 @@ function Ready({ overview }: { overview: OverviewResult }) {
       ),
     [overview, series],
   );
+  if (series === null || points.length < LEAST_STEPS) return null;
+  return (
+    <section class="section">
+      <h2>
+        Step time
+        <small>
+          ms, stacked by category; found by <code>{series.marker}</code>, confidence{" "}
+          {series.confidence?.level ?? "none"}
+        </small>
+      </h2>
+      <StepChart steps={points} series={series} height={212} />
+      <StepCategoryTable series={series} />
+    </section>
+  );
+}
+
+/** Shows the tables of what cost most, side by side. Without families, the environment is third. */
+function Costs({ overview }: { overview: OverviewResult }) {
+  const loaded = useResult("kernels");
+  const kernels = loaded.state === "ready" ? loaded.value.kernels : null;
+  const families = overview.gpu?.families ?? [];
+  const environment = <Environment overview={overview} />;
+  const hasGpu = (overview.gpu?.kernel_count ?? 0) > 0;
+  const locks = useMemo(() => (hasGpu ? [] : locksOf(overview)), [overview, hasGpu]);
+  return (
+    <>
+      <section class="section">
+        <div class="columns thirds">
+          <TopKernels overview={overview} kernels={kernels} />
+          <TopOps overview={overview} />
+          {locks.length > 0 && <TopLocks locks={locks} />}
+          {!hasGpu && <TopSites overview={overview} />}
+          {families.length > 0 ? <Families families={families} /> : environment}
+        </div>
+      </section>
+      {families.length > 0 && <section class="section">{environment}</section>}
+    </>
+  );
+}
+
+function Ready({ overview }: { overview: OverviewResult }) {
+  const leading = leadingPeriod(overview) ?? overview.device_series[0];
+  const devices = leading === undefined ? [] : [leading];
   return (
     <div class="page">
-      <div class="head" style={{ alignItems: "flex-start", marginBottom: 0, flexWrap: "nowrap" }}>
-        <div>
-          <h1>{headline}</h1>
-          {because !== "" && <p class="prose">{because}</p>}
-        </div>
-        <div class="quiet right" style={{ maxWidth: "44%" }}>
-          <code class="command-line" title={command}>
-            {command.length > 100 ? `${command.slice(0, 100)}…` : command}
-          </code>
-          <br />
-          {steps}
-          {duration(wall)}
-          {status}
-        </div>
-      </div>
+      <Head overview={overview} />
       {overview.meta.inputs
         .filter((input) => input.fault !== "")
         .map((input) => (
@@ -218,55 +259,21 @@ function Ready({ overview }: { overview: OverviewResult }) {
             {input.name} is cut: {input.fault}. What could be read is shown.
           </Remark>
         ))}
+      <h2 class="visually-hidden">Findings</h2>
+      <Findings findings={overview.findings} />
+      <h2 class="visually-hidden">Key figures</h2>
       <Figures figures={figuresOf(overview)} />
-      {overview.phases.length > 0 && (
-        <section class="section">
-          <h2>
-            Where the run went
-            <small>
-              wall time, {duration(whole)}; every nanosecond is in one part{ofProcess(overview)}
-            </small>
-          </h2>
-          <WallBar parts={wallParts(overview)} whole={whole} rest="Not explained" />
-        </section>
-      )}
-      {overview.device_series.slice(0, 1).map((each) => (
-        <DeviceTime key={`${each.host} ${each.pid} ${each.device}`} series={each} />
+      {devices.map((each) => (
+        <DeviceTime
+          key={`${each.host} ${each.pid} ${each.device}`}
+          series={each}
+          host={each.window === "period" || each.window === "mark" ? overview.steps : null}
+        />
       ))}
-      {series !== null && points.length >= LEAST_STEPS && (
-        <section class="section">
-          <div class="columns">
-            <div>
-              <h2>
-                Step time
-                <small>
-                  ms, stacked by category; found by <code>{series.marker}</code>, confidence{" "}
-                  {series.confidence?.level ?? "none"}
-                </small>
-              </h2>
-              <StepChart steps={points} series={series} height={212} />
-            </div>
-            <div>
-              <h2>In a step</h2>
-              <StepCategoryTable series={series} />
-            </div>
-          </div>
-        </section>
-      )}
-      <section class="section">
-        <div class="columns">
-          <div>
-            <h2>
-              Findings<small>by the time that the fix would win back</small>
-            </h2>
-            <Findings findings={overview.findings} />
-          </div>
-          <div>
-            <TopOps overview={overview} />
-            <Environment overview={overview} />
-          </div>
-        </div>
-      </section>
+      {devices.length === 0 && <RunBar overview={overview} />}
+      <Costs overview={overview} />
+      <StepTimes overview={overview} />
+      {devices.length > 0 && !isOfSteps(overview) && <RunBar overview={overview} />}
       <Foot overview={overview} />
     </div>
   );

@@ -92,7 +92,7 @@ export function Processes() {
         columns={columns}
         noun={["process", "processes"]}
         sort="count"
-        height="calc(100vh - 170px)"
+        height="calc(100vh - var(--tabs, 0px) - 170px)"
         picked={picked}
         onPick={setPicked}
         extra={

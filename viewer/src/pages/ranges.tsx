@@ -77,7 +77,7 @@ export function Ranges() {
         columns={columns}
         noun={["range", "ranges"]}
         sort="total"
-        height="calc(100vh - 170px)"
+        height="calc(100vh - var(--tabs, 0px) - 170px)"
         initialFilter={route.value.params.get("q") ?? ""}
       />
     </div>

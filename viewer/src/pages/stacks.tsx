@@ -10,7 +10,7 @@ import { parsePart, scopeWords } from "../app/scope";
 import { hashOf, load, replaceParams, route } from "../app/state";
 import { PagePart, useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
-import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
+import { KERNEL_FAMILIES, type Look, wordOf } from "../base/vocabulary";
 import type { Stacks as StacksResult } from "../data/results";
 import type { Source } from "../data/source";
 import { Flame, placeOfFrame } from "../parts/flame";
@@ -53,10 +53,13 @@ function writer(unit: string): (value: number) => string {
   return (value) => `${count(value)} ${unit}`;
 }
 
-/** Returns the ground of a box: kernels have the colour of their class, Python is the palest. */
-function lookOf(node: FlameNode, isKernel: boolean): Look {
-  if (isKernel && node.children.size === 0) {
-    return wordOf(KERNEL_CLASSES, kernelClass(node.name)).look;
+/** Families of kernels by each of their names; null: the boxes are no kernels. */
+type Families = ReadonlyMap<string, string> | null;
+
+/** Returns the ground of a box: kernels have the colour of their family, Python is the palest. */
+function lookOf(node: FlameNode, families: Families): Look {
+  if (families !== null && node.children.size === 0) {
+    return wordOf(KERNEL_FAMILIES, families.get(node.name) ?? "other").look;
   }
   const kind = node.frame === null ? "native" : frameKind(node.frame);
   return kind === "python" ? "n1" : kind === "module" ? "n3" : "n2";
@@ -168,8 +171,25 @@ interface GraphProps {
   readonly by: Weight;
 }
 
+/** Returns the families that the pass `kernels` tells. */
+function useFamilies(isKernel: boolean): Families {
+  const kernels = useResult("kernels");
+  return useMemo(() => {
+    if (!isKernel) return null;
+    const families = new Map<string, string>();
+    if (kernels.state !== "ready") return families;
+    for (const { name, short_name, family } of kernels.value.kernels) {
+      if (family === null) continue;
+      families.set(name, family);
+      families.set(short_name, family);
+    }
+    return families;
+  }, [isKernel, kernels]);
+}
+
 function Graph({ source, result, by }: GraphProps) {
   const isKernel = by === "stacks:kernel";
+  const families = useFamilies(isKernel);
   const [order, setOrder] = useState<Order>("root");
   const isInverted = order === "leaf";
   const isByTime = order === "time";
@@ -261,7 +281,7 @@ function Graph({ source, result, by }: GraphProps) {
               isFolded={isFolded}
               fits={fits}
               write={write}
-              look={(node) => lookOf(node, isKernel)}
+              look={(node) => lookOf(node, families)}
             />
           </div>
           {picked !== null && <Detail node={picked} root={root} write={write} />}

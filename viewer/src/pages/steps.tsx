@@ -7,10 +7,10 @@ import { useMemo, useState } from "preact/hooks";
 import { narrowTo } from "../app/scope";
 import { type Range, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
-import { duration, fixed, percent, plural } from "../base/format";
+import { count, duration, fixed, percent, plural } from "../base/format";
 import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
-import { Legend } from "../parts/bars";
+import { fillOf, Legend } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
 import {
   type Column,
@@ -24,22 +24,22 @@ import { Loading, NotRecorded } from "../parts/states";
 import { STACK, timeOf } from "../parts/step_bars";
 import { StepChart } from "../parts/step_chart";
 import { Table } from "../parts/table";
-import { DeviceTime } from "./device_time";
+import { DeviceTime, shownSeries } from "./device_time";
 
 /** A bar of the categories of a step, as wide as the step beside the longest. */
 function StackBar({ step, longest }: { step: Step; longest: number }) {
+  const scale = Math.max(longest, step.duration_ns);
   return (
     <div>
       {[...STACK].map((category) => {
         const time = timeOf(step, category);
         if (time <= 0) return null;
+        const fill = fillOf(wordOf(STEP_CATEGORIES, category).look);
         return (
           <u
             key={category}
-            style={{
-              width: `${((time / longest) * 100).toFixed(2)}%`,
-              background: `var(--${wordOf(STEP_CATEGORIES, category).look})`,
-            }}
+            class={fill.class}
+            style={{ width: `${((time / scale) * 100).toFixed(2)}%`, ...fill.style }}
           />
         );
       })}
@@ -48,8 +48,9 @@ function StackBar({ step, longest }: { step: Step; longest: number }) {
 }
 
 function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
+  // Warm-up steps do not set the scale: their bars end at the edge.
   let longest = 1;
-  for (const step of steps) longest = Math.max(longest, step.duration_ns);
+  for (const step of steps) if (!step.warmup) longest = Math.max(longest, step.duration_ns);
   return [
     idColumn("number", "step", (step) => step.number),
     fixedColumn("start", "start, s", (step) => step.start_ns / 1e9, 2),
@@ -118,14 +119,17 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
         <h2>
           Steps
           <small>
-            {plural(series.count, "step", "steps")} of {series.name}, found by{" "}
+            {plural(series.count, "step", "steps")} of {series.name}
+            {series.warmup_count > 0 && ` and ${count(series.warmup_count)} of warm-up`}, found by{" "}
             <code>{series.marker}</code>; confidence {series.confidence?.level ?? "none"}
           </small>
         </h2>
         <Legend parts={occurring} />
       </div>
       <div class="columns">
-        <StepChart steps={steps} series={series} height={248} />
+        <div>
+          <StepChart steps={steps} series={series} height={248} />
+        </div>
         <StepCategoryTable series={series} />
       </div>
       <section class="section">
@@ -134,7 +138,7 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
           columns={columns}
           noun={["step", "steps"]}
           sort="duration"
-          height="max(240px, calc(100vh - 500px))"
+          height="max(240px, calc(100vh - var(--tabs, 0px) - 500px))"
           picked={picked}
           onPick={setPicked}
           extra={
@@ -191,7 +195,7 @@ export function Steps() {
       {result.series.map((series) => (
         <SeriesPart key={`${series.host} ${series.pid}`} result={result} series={series} />
       ))}
-      {result.device_series.map((series) => (
+      {shownSeries(result.device_series).map((series) => (
         <DeviceTime
           key={`${series.host} ${series.pid} ${series.device} ${series.window}`}
           series={series}

@@ -47,7 +47,7 @@ function isOfStream(row: SyncRow): boolean {
 }
 
 function lookOf(row: SyncRow): Look {
-  return isOfStream(row) ? "bar" : "d_lock";
+  return isOfStream(row) ? "bar" : "wait";
 }
 
 function columnsOf(rows: readonly SyncRow[], by: By): Column<SyncRow>[] {

@@ -6,8 +6,9 @@
 import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { duration, percent, plural } from "../base/format";
+import type { Look } from "../base/vocabulary";
 import type { Thread } from "../data/results";
-import { Legend } from "../parts/bars";
+import { fillOf, Legend } from "../parts/bars";
 import {
   type Column,
   countColumn,
@@ -22,15 +23,15 @@ import { Table } from "../parts/table";
 
 const PARTS = [
   { name: "On a processor", look: "d_forward" },
-  { name: "Ready, without a processor", look: "d_input" },
-  { name: "Contended locks", look: "d_lock" },
+  { name: "Ready, without a processor", look: "late" },
+  { name: "Contended locks", look: "wait" },
 ] as const;
 
-function lifeTimes(thread: Thread): readonly (readonly [string, number])[] {
+function lifeTimes(thread: Thread): readonly (readonly [Look, number])[] {
   return [
     ["d_forward", thread.cpu_ns ?? 0],
-    ["d_input", thread.runqueue_wait_ns ?? 0],
-    ["d_lock", thread.contended_ns],
+    ["late", thread.runqueue_wait_ns ?? 0],
+    ["wait", thread.contended_ns],
   ];
 }
 
@@ -52,9 +53,10 @@ function columnsOf(threads: readonly Thread[]): Column<Thread>[] {
             time <= 0 ? null : (
               <u
                 key={look}
+                class={fillOf(look).class}
                 style={{
                   width: `${((time / longest) * 100).toFixed(2)}%`,
-                  background: `var(--${look})`,
+                  ...fillOf(look).style,
                 }}
               />
             ),
@@ -133,7 +135,7 @@ export function Threads() {
         columns={columns}
         noun={["thread", "threads"]}
         sort="cpu"
-        height="calc(100vh - 170px)"
+        height="calc(100vh - var(--tabs, 0px) - 170px)"
       />
     </div>
   );

@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The page "Timeline": search, tracks, drawer. The address follows what is seen, and leads back.
+// The page "Trace viewer": search, tracks, drawer. The address follows what is seen, and leads back.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { FrameFigures } from "../timeline/canvas";
 import { TimelineCanvas } from "../timeline/canvas";
 import { HoverCard } from "../timeline/card";
 import { Drawer } from "../timeline/drawer";
+import { HitList } from "../timeline/hit_list";
 import { commandOf, HELP, isControls, isTyping } from "../timeline/keys";
 import { isLink, isOurs } from "../timeline/link";
 import { Model } from "../timeline/model";
 import "../timeline/timeline.css";
+import "../timeline/narrow.css";
 import { count, duration } from "../timeline/units";
 import type { Window } from "../timeline/view";
 import type { LateFaults, SelectedTracks, Trace } from "../trace/api";
@@ -98,7 +100,7 @@ export function Timeline({ trace, only, first, onNarrow, onFrame }: TimelineProp
   return (
     <div class="tl">
       <header class="tl-head">
-        <h1>Timeline</h1>
+        <h2>Trace viewer</h2>
         <Search model={model} field={field} />
         <span class="tl-space" />
         <KeyHints />
@@ -121,9 +123,12 @@ export function Timeline({ trace, only, first, onNarrow, onFrame }: TimelineProp
           calls, operators and Python.
         </p>
       )}
-      <div class="tl-body">
-        <TimelineCanvas model={model} onFrame={onFrame} />
-        <Help model={model} />
+      <div class="tl-middle">
+        <div class="tl-body">
+          <TimelineCanvas model={model} onFrame={onFrame} />
+          <Help model={model} />
+        </div>
+        <HitList model={model} />
       </div>
       <Drawer model={model} onNarrow={onNarrow} />
       <HoverCard model={model} />
@@ -177,10 +182,31 @@ function Search({
         onInput={type}
         onKeyDown={press}
       />
+      {answer !== undefined && answer.hits.length > 0 && (
+        <span class="tl-walk">
+          <button
+            type="button"
+            class="tl-button"
+            title="Shift Enter in the field"
+            onClick={() => model.nextHit(-1)}
+          >
+            ‹ previous
+          </button>
+          <button
+            type="button"
+            class="tl-button"
+            title="Enter in the field"
+            onClick={() => model.nextHit(1)}
+          >
+            next ›
+          </button>
+        </span>
+      )}
       <span class="tl-quiet" aria-live="polite">
         {answer !== undefined && (
           <>
-            {`${count(answer.count)} found, ${duration(answer.total_ns)}`}
+            <b>{placeWords(model.hitIndex(), answer.count)}</b>
+            {answer.count > 0 && `, ${duration(answer.total_ns)}`}
             {answer.hits.length < answer.count &&
               ` · the first ${count(answer.hits.length)} are marked`}
           </>
@@ -188,6 +214,11 @@ function Search({
       </span>
     </>
   );
+}
+
+/** Tells which hit is selected: "3 of 42"; without one how many there are. */
+export function placeWords(index: number, hits: number): string {
+  return index < 0 ? `${count(hits)} found` : `${count(index + 1)} of ${count(hits)}`;
 }
 
 function KeyHints() {

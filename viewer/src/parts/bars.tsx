@@ -4,7 +4,7 @@
 // One bar that sums to the whole, with labels below its wide parts; swatches; tags.
 
 import { duration, percent } from "../base/format";
-import type { Look } from "../base/vocabulary";
+import { hueOf, type Look, strengthOf } from "../base/vocabulary";
 
 export interface Part {
   readonly name: string;
@@ -12,12 +12,30 @@ export interface Part {
   readonly look: Look;
 }
 
+/** Returns how an element is filled with a look: by a class for patterns, by a style for colours. */
+export function fillOf(look: Look): {
+  readonly class?: string;
+  readonly style?: Readonly<Record<string, string>>;
+} {
+  if (look === "hatch" || look === "late" || look === "wait" || look === "thin") {
+    return { class: look };
+  }
+  const hue = `var(--${hueOf(look)})`;
+  const strength = strengthOf(look);
+  if (strength === 100) return { style: { background: hue } };
+  return {
+    style: {
+      background: `color-mix(in srgb, ${hue} ${strength}%, var(--bg))`,
+      // A shade alone would hardly stand out from the ground.
+      boxShadow: `inset 0 0 0 1px ${hue}`,
+    },
+  };
+}
+
 export function Swatch({ look }: { look: Look }) {
-  if (look === "hatch") return <span class="swatch hatch" />;
-  const isPale = look.startsWith("n");
-  return (
-    <span class={isPale ? "swatch pale" : "swatch"} style={{ background: `var(--${look})` }} />
-  );
+  const fill = fillOf(look);
+  const kind = fill.class ?? (look.startsWith("n") ? "pale" : "");
+  return <span class={kind === "" ? "swatch" : `swatch ${kind}`} style={fill.style} />;
 }
 
 /** Returns the parts with those of one name summed: the names of a bar's parts differ. */
@@ -113,12 +131,9 @@ export function WallBar(props: {
         {places.map((place) => (
           <i
             key={place.name}
-            class={place.look === "hatch" ? "hatch" : undefined}
+            class={fillOf(place.look).class}
             title={`${place.name}: ${write(place.value)}, ${percent(place.width)}`}
-            style={{
-              flex: `${place.width} 0 0`,
-              ...(place.look !== "hatch" && { background: `var(--${place.look})` }),
-            }}
+            style={{ flex: `${place.width} 0 0`, ...fillOf(place.look).style }}
           />
         ))}
       </div>

@@ -3,11 +3,18 @@
 
 // Small tables of categories beside a bar or a chart. They sum up to the whole.
 
+import { hashOf } from "../app/state";
 import { fixed, percent } from "../base/format";
-import { DEVICE_CATEGORIES, DEVICE_MEANINGS, STEP_CATEGORIES, wordOf } from "../base/vocabulary";
+import {
+  DEVICE_CATEGORIES,
+  DEVICE_MEANINGS,
+  hueOf,
+  STEP_CATEGORIES,
+  wordOf,
+} from "../base/vocabulary";
 import type { CategoryTime, StepSeries } from "../data/results";
 import { Swatch } from "./bars";
-import { isNothing } from "./columns";
+import { isNothing, unitOfTimes } from "./columns";
 
 function Figure({ text }: { text: string }) {
   return <td class={isNothing(text) ? "number nothing" : "number"}>{text}</td>;
@@ -65,45 +72,91 @@ export function StepCategoryTable({ series }: { series: StepSeries }) {
   );
 }
 
-/** Categories of a device's time, the largest first. */
-export function DeviceCategoryTable(props: { rows: readonly CategoryTime[]; whole: string }) {
-  const rows = [...props.rows].sort((a, b) => b.total_ns - a.total_ns);
-  const sum = rows.reduce((total, row) => total + row.total_ns, 0);
+/** Returns the page that tells more of a part of a device's time. */
+function pageOf(category: string): string {
+  if (category.startsWith("copy")) return "memcpy";
+  if (category === "collective") return "overlap";
+  if (category === "graph") return "graphs";
+  return category.startsWith("compute") ? "kernels" : "idle";
+}
+
+/** Categories of a device's time, the largest first: how long a step, and what each is. */
+export function DeviceCategoryTable(props: {
+  rows: readonly CategoryTime[];
+  /** What shares are of: "of 383 ms". */
+  base: string;
+  /** Steps that the times are shared out to; absent: they are sums. */
+  steps?: number;
+  /** The table stands beside something else: no bars, no words. */
+  isNarrow?: boolean;
+}) {
+  const steps = Math.max(1, props.steps ?? 0);
+  const of = props.steps === undefined ? "time" : "step";
+  const rows = [...props.rows]
+    .filter((row) => row.total_ns > 0)
+    .sort((a, b) => b.total_ns - a.total_ns);
+  const sum = rows.reduce((total, row) => total + row.total_ns, 0) / steps;
+  const largest = rows[0]?.total_ns ?? 1;
+  const isWide = props.isNarrow !== true;
+  const unit = unitOfTimes(sum);
+  const write = (ns: number) => fixed(ns / unit.ns, unit.decimals);
   return (
-    <table class="side">
+    <table class="side parts">
       <thead>
         <tr>
           <th class="plain" scope="col">
-            Category
+            Part of the {of}
+          </th>
+          <th class="plain number sorted" scope="col">
+            {unit.name}
           </th>
           <th class="plain number" scope="col">
-            total, ms
+            {props.base}
           </th>
-          <th class="plain number" scope="col">
-            {props.whole}
-          </th>
+          {isWide && (
+            <th class="plain hide3" scope="col">
+              <span class="visually-hidden">as a bar</span>
+            </th>
+          )}
+          {isWide && (
+            <th class="plain hide3" scope="col">
+              what it is
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
         {rows.map((row) => {
           const word = wordOf(DEVICE_CATEGORIES, row.category);
+          const meaning = DEVICE_MEANINGS[row.category] ?? "";
+          const width = `${((row.total_ns / largest) * 100).toFixed(1)}%`;
           return (
-            <tr key={row.category} title={DEVICE_MEANINGS[row.category]}>
-              <td>
+            <tr key={row.category} title={meaning}>
+              <td class="name">
                 <Swatch look={word.look} />
-                {word.name}
+                {isWide ? <a href={hashOf(pageOf(row.category))}>{word.name}</a> : word.name}
               </td>
-              <Figure text={fixed(row.total_ns / 1e6, 2)} />
+              <Figure text={write(row.total_ns / steps)} />
               <Figure text={percent(row.total_ratio)} />
+              {isWide && (
+                <td class="bar hide3">
+                  <div>
+                    <u style={{ width, background: `var(--${hueOf(word.look)})` }} />
+                  </div>
+                </td>
+              )}
+              {isWide && <td class="hide3 prose">{meaning}</td>}
             </tr>
           );
         })}
         <tr class="sum">
           <td>
-            <b>Sum</b>
+            <b>{of === "step" ? "Step" : "Sum"}</b>
           </td>
-          <Figure text={fixed(sum / 1e6, 2)} />
+          <Figure text={write(sum)} />
           <Figure text={percent(rows.length === 0 ? 0 : 1)} />
+          {isWide && <td class="hide3" />}
+          {isWide && <td class="hide3" />}
         </tr>
       </tbody>
     </table>

@@ -6,6 +6,7 @@
 import type { ComponentChildren } from "preact";
 import { placeHash, type TimelinePlace } from "../app/state";
 import { bytes, count, fixed, NOT_MEASURED, percent } from "../base/format";
+import { hueOf, type Look } from "../base/vocabulary";
 import type { Value } from "./table_data";
 
 type Maybe = number | null | undefined;
@@ -21,6 +22,10 @@ export interface Column<Row> {
   readonly isBar?: boolean;
   /** A share of the table's width: long texts are cut there. */
   readonly width?: string;
+  /** A narrow window leaves it out: 2 up to 1,100 pixels, 3 up to 700. */
+  readonly leaves?: 2 | 3;
+  /** What a copy takes instead of the value. */
+  readonly copied?: (row: Row) => Value;
   /** Hidden until somebody chooses it. */
   readonly isHidden?: boolean;
   /** Explains the column. */
@@ -98,6 +103,36 @@ export function msColumn<Row>(
   return fixedColumn(id, header, (row) => scaled(value(row), 1e6), 2, extra);
 }
 
+/** A unit that a column of times has, with its decimals. */
+export interface TimeUnit {
+  readonly name: string;
+  readonly ns: number;
+  readonly decimals: number;
+}
+
+/** Returns the unit in which the greatest of some times has three digits. */
+export function unitOfTimes(greatest_ns: number): TimeUnit {
+  const [name, ns] =
+    greatest_ns >= 999.5e6
+      ? (["s", 1e9] as const)
+      : greatest_ns >= 999.5e3
+        ? (["ms", 1e6] as const)
+        : (["µs", 1e3] as const);
+  return { name, ns, decimals: greatest_ns / ns >= 99.95 ? 1 : 2 };
+}
+
+/** Returns a column of times in a unit that was chosen for its greatest. */
+export function timeColumn<Row>(
+  id: string,
+  words: string,
+  unit: TimeUnit,
+  value: (row: Row) => Maybe,
+  extra: Extra<Row> = {},
+): Column<Row> {
+  const header = words === "" ? unit.name : `${words}, ${unit.name}`;
+  return fixedColumn(id, header, (row) => scaled(value(row), unit.ns), unit.decimals, extra);
+}
+
 /** Returns a column of times in microseconds. `value`: nanoseconds. */
 export function usColumn<Row>(
   id: string,
@@ -156,7 +191,12 @@ export function percentColumn<Row>(
   value: (row: Row) => Maybe,
   extra: Extra<Row> = {},
 ): Column<Row> {
-  return numberColumn(id, header, value, (v) => (v === 0 ? "0" : percent(v)), extra);
+  const copied = (row: Row) => {
+    const share = value(row) ?? null;
+    return share === null ? null : Number(share.toPrecision(7));
+  };
+  const write = (share: Maybe) => (share === 0 ? "0" : percent(share));
+  return numberColumn(id, header, value, write, { copied, ...extra });
 }
 
 /** Returns a column of bars, scaled to the greatest value. No bar stands for 0. */
@@ -165,7 +205,7 @@ export function barColumn<Row>(
   header: string,
   rows: readonly Row[],
   value: (row: Row) => Maybe,
-  extra: Extra<Row> & { readonly color?: (row: Row) => string } = {},
+  extra: Extra<Row> & { readonly color?: (row: Row) => Look } = {},
 ): Column<Row> {
   const { color, ...rest } = extra;
   let greatest = 0;
@@ -176,7 +216,7 @@ export function barColumn<Row>(
     const width = `${((size / greatest) * 100).toFixed(1)}%`;
     return (
       <div>
-        <u style={{ width, ...(color && { background: `var(--${color(row)})` }) }} />
+        <u style={{ width, ...(color && { background: `var(--${hueOf(color(row))})` }) }} />
       </div>
     );
   };
@@ -186,6 +226,7 @@ export function barColumn<Row>(
     value: (row) => value(row) ?? null,
     cell,
     isBar: true,
+    leaves: 3,
     width: "14%",
     ...rest,
   };

@@ -6,7 +6,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { percent } from "../base/format";
 import { shortPath } from "../base/names";
-import type { Look } from "../base/vocabulary";
+import { hueOf, type Look } from "../base/vocabulary";
 import { hideCard, showCard } from "./card";
 import { type FlameBox, type FlameNode, frameName, layOut } from "./flame_tree";
 
@@ -147,9 +147,9 @@ export function Flame(props: FlameProps) {
                 width: `${box.width}px`,
                 padding: box.width < 10 ? 0 : undefined,
                 ...(node !== null && {
-                  background: `var(--${look})`,
+                  background: `var(--${hueOf(look)})`,
                   fontWeight: look === "n3" ? 600 : undefined,
-                  color: look.startsWith("d_") ? `var(--on_${look.slice(2)})` : undefined,
+                  color: look.startsWith("d_") ? `var(--on_${hueOf(look).slice(2)})` : undefined,
                 }),
               }}
               onClick={() => props.onPick(node)}

@@ -8,7 +8,7 @@ import uPlot from "uplot";
 import { timelineHash } from "../app/state";
 import { bytes, position } from "../base/format";
 import { opName } from "../base/names";
-import type { Look } from "../base/vocabulary";
+import { hueOf, type Look } from "../base/vocabulary";
 import type { TensorHistory } from "../data/results";
 import { Legend } from "./bars";
 import { hideCard, showCard } from "./card";
@@ -139,7 +139,7 @@ export function OwnersChart(props: OwnersChartProps) {
   const options = useMemo(() => {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const areas = [...layers].reverse().map((layer) => ({
-      fill: () => color(layer.look),
+      fill: () => color(hueOf(layer.look)),
       width: 0,
       points: { show: false },
       ...(stepped && { paths: stepped }),

@@ -12,6 +12,32 @@ export function color(token: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
 }
 
+/** Returns the stripes of a wait for a canvas. They are as wide as those of the style sheet. */
+export function stripes(context: CanvasRenderingContext2D, hue: string): CanvasPattern | string {
+  const ratio = devicePixelRatio;
+  const size = Math.round(14 * ratio);
+  const tile = document.createElement("canvas");
+  tile.width = size;
+  tile.height = size;
+  const pen = tile.getContext("2d");
+  if (pen === null) return hue;
+  pen.fillStyle = color("bg");
+  pen.fillRect(0, 0, size, size);
+  pen.globalAlpha = 0.62;
+  pen.fillStyle = hue;
+  pen.fillRect(0, 0, size, size);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = hue;
+  pen.lineWidth = size / (2 * Math.SQRT2);
+  pen.beginPath();
+  for (const from of [-size, 0, size]) {
+    pen.moveTo(from, size);
+    pen.lineTo(from + size, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat") ?? hue;
+}
+
 const FONT = '11px -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans Condensed", sans-serif';
 
 /** Returns what axes of all charts share. */

@@ -7,11 +7,11 @@ import { useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { timelineHash } from "../app/state";
 import { count, duration, percent, position } from "../base/format";
-import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
+import { hueOf, STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries } from "../data/results";
 import { Swatch } from "./bars";
 import { hideCard, showCard } from "./card";
-import { axis, color, Plot, writeLabel } from "./plot";
+import { axis, color, Plot, stripes, writeLabel } from "./plot";
 import { foldSteps, labelledPlaces, STACK, stackedMs, timeOf } from "./step_bars";
 
 const MOST_BARS = 600;
@@ -88,7 +88,10 @@ function makeOptions(
   const fills = [...STACK].reverse().map((category) => {
     const look = wordOf(STEP_CATEGORIES, category).look;
     return {
-      fill: () => color(look),
+      fill: (plot: uPlot) =>
+        look === "late" || look === "wait"
+          ? stripes(plot.ctx, color(hueOf(look)))
+          : color(hueOf(look)),
       width: 0,
       points: { show: false },
       ...(bars && { paths: bars }),

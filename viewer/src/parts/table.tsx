@@ -126,10 +126,25 @@ export function Table<Row>(props: TableProps<Row>) {
       if (picked !== undefined) props.onPick?.(picked);
     }
   };
-  const values = (): Value[][] => [
-    shown.map((column) => column.header),
-    ...sorted.map((row) => shown.map((column) => column.value(row))),
-  ];
+  const values = (): Value[][] => {
+    // A bar is the number before it once more. Names are copied whole, too.
+    const copied = shown.filter((column) => column.isBar !== true);
+    const short = copied.find((column) => column.title !== undefined && column.isNumber !== true);
+    const whole = short?.title;
+    const isCut =
+      short !== undefined &&
+      whole !== undefined &&
+      sorted.some((row) => whole(row) !== (short.value(row) ?? ""));
+    const extra = (row: Row): Value[] =>
+      isCut && whole !== undefined ? [cut(whole(row), MOST_COPIED)] : [];
+    return [
+      [...copied.map((column) => column.header), ...(isCut ? ["whole name"] : [])],
+      ...sorted.map((row) => [
+        ...copied.map((column) => (column.copied ?? column.value)(row)),
+        ...extra(row),
+      ]),
+    ];
+  };
   const amount =
     kept.length === rows.length
       ? plural(rows.length, noun[0], noun[1])
@@ -160,7 +175,7 @@ export function Table<Row>(props: TableProps<Row>) {
         style={props.height === undefined ? undefined : { maxHeight: props.height }}
       >
         <table
-          class={props.isSide ? "side" : undefined}
+          class={props.isSide ? "side" : isVirtual ? "virtual" : undefined}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows take arrow keys.
           role="grid"
           aria-rowcount={sorted.length + 1}
@@ -230,6 +245,12 @@ function Gap({ height, span }: { height: number; span: number }) {
   );
 }
 
+/** Returns the class of a header, with the widths at which its column is left out. */
+function leavesClass<Row>(column: Column<Row>, others: string): string | undefined {
+  const leaves = column.leaves === undefined ? "" : `hide${column.leaves}`;
+  return [others, leaves].filter(Boolean).join(" ") || undefined;
+}
+
 function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort: () => void }) {
   const { column, sorting } = props;
   const isSorted = sorting.id === column.id;
@@ -237,7 +258,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
     return (
       <th
         scope="col"
-        class="plain"
+        class={leavesClass(column, "plain")}
         style={column.width === undefined ? undefined : { width: column.width }}
       >
         <span class="visually-hidden">as a bar</span>
@@ -247,7 +268,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
   return (
     <th
       scope="col"
-      class={column.isNumber ? "number" : undefined}
+      class={leavesClass(column, column.isNumber ? "number" : "")}
       style={column.width === undefined ? undefined : { width: column.width }}
       title={column.tip}
       aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : undefined}
@@ -262,6 +283,8 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
 /** Names may be a megabyte long: cells show the beginning, copies have all. */
 const MOST_SHOWN = 300;
 const MOST_TITLE = 2000;
+/** A spreadsheet takes no longer text in a cell. */
+const MOST_COPIED = 32_000;
 
 export function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
@@ -276,6 +299,8 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
     column.isBar && "bar",
     column.width !== undefined && !column.isBar && "tight",
     isNothing(shown) && "nothing",
+    column.isSearched === true && "name",
+    column.leaves !== undefined && `hide${column.leaves}`,
   ];
   return (
     <td

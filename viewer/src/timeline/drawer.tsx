@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The drawer: sums of the selected range, or of the view, what ran there, and the selected event.
+// The drawer: where the selected event comes from, the event, what ran. Without a selected event the
+// sums of the range, or of the view, stand in its place. Narrow windows show one part at a time.
 
 import { useEffect, useState } from "preact/hooks";
 import { leftOutWords, plural } from "../base/format";
-import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
+import type { ClassName, EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
 import { CLASSES, isSelected } from "../trace/api";
-import { shown } from "./labels";
+import { HitList } from "./hit_list";
+import { shortName, shown } from "./labels";
 import { Latest } from "./latest";
 import type { Model } from "./model";
-import { CLASS_WORDS, classVariable, SLOTS, slotOf } from "./palette";
+import { CLASS_WORDS, classVariable, isModule, SLOTS, slotOf } from "./palette";
 import { RangeTable } from "./range_table";
+import { isPlumbing } from "./rows";
 import { count, duration, percent, position } from "./units";
 import type { Window } from "./view";
 
@@ -33,8 +36,18 @@ const NESTED: ReadonlySet<TrackKind> = new Set(["api", "op", "python", "range"])
 /** Characters from which a value takes lines of its own. */
 const LONG_VALUE = 40;
 
-/** Most events of a chain of causes that are listed. */
-const MOST_CAUSES = 12;
+/** Causes that are listed at first, the nearest ones, and effects. */
+const MOST_CAUSES = 6;
+const MOST_EFFECTS = 12;
+
+type Part = "selected" | "hits" | "ran";
+
+/** The parts of the drawer, as a narrow window chooses among them. */
+const PARTS: readonly (readonly [Part, string])[] = [
+  ["selected", "Selected"],
+  ["hits", "Hits"],
+  ["ran", "What ran"],
+];
 
 export interface Sums {
   readonly range: Window;
@@ -106,12 +119,46 @@ export function Drawer({
     sums.range.end === range.end &&
     (kind === undefined || answer !== undefined);
   const isBusy = !isThere && model.fault.value === "";
+  const picked = model.picked.value;
+  const [part, setPart] = useState<Part>("selected");
+  const [height, setHeight] = useState(HEIGHT_PX);
+  // What was just asked for is what a narrow window shows.
+  useEffect(() => {
+    if (picked !== null) setPart("selected");
+  }, [picked]);
   return (
-    <section class="tl-drawer" aria-label="What ran" aria-busy={isBusy || undefined}>
-      <RangeSums model={model} sums={sums} selected={selection !== null} onNarrow={onNarrow} />
+    <section
+      class={picked === null ? "tl-drawer" : "tl-drawer tl-of-one"}
+      aria-label="What ran"
+      aria-busy={isBusy || undefined}
+      data-part={part}
+      style={{ height: `${height}px` }}
+    >
+      <Grip height={height} onHeight={setHeight} />
+      <fieldset class="tl-seg tl-parts" aria-label="Part of the drawer">
+        {PARTS.map(([one, words]) => (
+          <button key={one} type="button" aria-pressed={one === part} onClick={() => setPart(one)}>
+            {words}
+          </button>
+        ))}
+      </fieldset>
+      {picked === null ? (
+        <RangeSums model={model} sums={sums} selected={selection !== null} onNarrow={onNarrow} />
+      ) : (
+        <>
+          <Origin model={model} detail={picked} />
+          <Picked model={model} detail={picked} />
+        </>
+      )}
+      <HitList model={model} />
       <div class="tl-ran">
         <div class="tl-ran-head">
           <h2>What ran</h2>
+          {picked !== null && onNarrow !== undefined && (
+            <button type="button" class="tl-link" onClick={() => onNarrow(range)}>
+              Narrow every page to {duration(range.end - range.start)}
+            </button>
+          )}
           <fieldset class="tl-seg" aria-label="Rows of">
             {TABS.filter(([one]) => kinds.includes(one)).map(([one, words]) => (
               <button type="button" aria-pressed={one === kind} onClick={() => setTab(one)}>
@@ -151,8 +198,55 @@ export function Drawer({
           />
         )}
       </div>
-      <Picked model={model} />
     </section>
+  );
+}
+
+/** Height of the drawer at first, at least, and in a step of the keyboard. */
+const HEIGHT_PX = 248;
+const LEAST_PX = 96;
+const STEP_PX = 24;
+
+/** The upper edge of the drawer: the pointer drags it, arrow keys move it. */
+function Grip(props: { readonly height: number; readonly onHeight: (height: number) => void }) {
+  const { height, onHeight } = props;
+  const most = Math.max(LEAST_PX, window.innerHeight - 320);
+  const set = (wanted: number): void => onHeight(Math.min(Math.max(wanted, LEAST_PX), most));
+  const drag = (event: PointerEvent): void => {
+    const grip = event.currentTarget as HTMLElement;
+    const from = event.clientY + height;
+    grip.setPointerCapture(event.pointerId);
+    const move = (moved: PointerEvent): void => set(from - moved.clientY);
+    grip.addEventListener("pointermove", move);
+    grip.addEventListener(
+      "lostpointercapture",
+      () => grip.removeEventListener("pointermove", move),
+      {
+        once: true,
+      },
+    );
+  };
+  const press = (event: KeyboardEvent): void => {
+    const step = event.key === "ArrowUp" ? STEP_PX : event.key === "ArrowDown" ? -STEP_PX : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(height + step);
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule between parts cannot be moved.
+    <div
+      class="tl-grip"
+      role="separator"
+      aria-label="Height of the drawer"
+      aria-orientation="horizontal"
+      aria-valuenow={Math.round(height)}
+      aria-valuemin={LEAST_PX}
+      aria-valuemax={Math.round(most)}
+      tabIndex={0}
+      onPointerDown={drag}
+      onKeyDown={press}
+    />
   );
 }
 
@@ -234,6 +328,9 @@ function RangeSums({
           Narrow every page to this range
         </button>
       )}
+      <p class="tl-quiet">
+        Click a slice for its origin and its arguments. Drag across the tracks to select a range.
+      </p>
     </div>
   );
 }
@@ -273,34 +370,116 @@ function ClassBar({ answer, length }: { readonly answer: RangeAnswer; readonly l
   );
 }
 
-function Picked({ model }: { readonly model: Model }) {
-  const detail = model.picked.value;
-  if (detail === null) {
-    return (
-      <div class="tl-picked">
-        <h2>Nothing selected</h2>
-        <p class="tl-quiet">
-          Click a slice for its arguments, its launch and the Python line that caused it. Drag
-          across the tracks to select a range.
-        </p>
-      </div>
-    );
+/** What kind of event a track has, for the list of causes. */
+const STAGES: Readonly<Record<TrackKind, string>> = {
+  stream: "GPU",
+  graph_lane: "graph",
+  sync: "wait",
+  queue: "queue",
+  memory: "memory",
+  counter: "counter",
+  steps: "step",
+  api: "call",
+  op: "operator",
+  python: "Python",
+  range: "range",
+  wait: "wait",
+  overhead: "overhead",
+  file_read: "file",
+};
+
+/** Tells what an event of a track is: a frame of a module is part of the program's structure. */
+function stageOf(model: Model, track: number, name: string, cls?: ClassName): string {
+  const kind = model.trace.info.tracks[track]?.kind ?? "stream";
+  if (kind === "stream" && cls !== undefined) {
+    return cls === "memcpy" ? "copy" : cls === "memset" ? "memset" : "kernel";
   }
-  const device = model.trace.info.tracks[detail.track]?.device !== null;
+  return kind === "python" && isModule(name) ? "module" : STAGES[kind];
+}
+
+/** Shows the chain of causes from the outermost, the event, and what it caused in turn. */
+function Origin({ model, detail }: { readonly model: Model; readonly detail: EventDetail }) {
+  const [isWhole, setWhole] = useState(false);
+  const isDevice = model.trace.info.tracks[detail.track]?.device !== null;
+  const causes = [...detail.causes].reverse();
+  const inner = causes.filter((ref) => !isPlumbing(ref.name)).slice(-MOST_CAUSES);
+  const folded = causes.length - inner.length;
+  const effects = detail.effects.slice(0, MOST_EFFECTS);
+  const more = detail.effects.length - effects.length;
+  const row = (ref: EventRef) => (
+    <li key={`${ref.track} ${ref.row}`}>
+      <span>{stageOf(model, ref.track, ref.name)}</span>
+      <button
+        type="button"
+        class="tl-link"
+        title={shown(ref.name, 2000)}
+        onClick={() => void model.pick(ref.track, ref.row, "all")}
+      >
+        <bdi>{shortName(ref.name)}</bdi>
+      </button>
+      <em>{duration(ref.end_ns - ref.start_ns)}</em>
+    </li>
+  );
+  return (
+    <div class="tl-from">
+      <h2>
+        Where it comes from
+        {folded > 0 && (
+          <small>
+            {count(folded)} outer frames {isWhole ? "shown" : "folded"} ·{" "}
+            <button type="button" class="tl-link" onClick={() => setWhole(!isWhole)}>
+              {isWhole ? "fold" : "show"}
+            </button>
+          </small>
+        )}
+      </h2>
+      <ol class="tl-origin">
+        {(isWhole ? causes : inner).map(row)}
+        <li class="tl-me" aria-current="true">
+          <span>{stageOf(model, detail.track, detail.name, detail.cls)}</span>
+          <bdi title={shown(detail.name, 2000)}>
+            {isDevice && <i class="tl-swatch" style={{ background: classVariable(detail.cls) }} />}
+            {shortName(detail.name)}
+          </bdi>
+          <em>{duration(detail.duration_ns)}</em>
+        </li>
+        {effects.map(row)}
+        {more > 0 && (
+          <li>
+            <span />
+            {count(more)} more
+          </li>
+        )}
+      </ol>
+      <p class="tl-quiet">{launchWords(detail, isDevice)}</p>
+    </div>
+  );
+}
+
+/** Tells how long before a piece of work its launch was. */
+function launchWords(detail: EventDetail, isDevice: boolean): string {
+  if (!isDevice) return detail.causes.length === 0 ? "Nothing else caused it." : "";
+  const launch = detail.causes.find((ref) => ref.track !== detail.track);
+  if (launch === undefined) return "Its launch is not in the capture.";
+  const between = detail.start_ns - launch.end_ns;
+  return between > 0
+    ? `Its launch ended ${duration(between)} before it began.`
+    : "It began while it was launched.";
+}
+
+/** Shows the selected event: when, how long, and its arguments. */
+function Picked({ model, detail }: { readonly model: Model; readonly detail: EventDetail }) {
   const short = detail.fields.filter((field) => field.value.length <= LONG_VALUE);
   const long = detail.fields.filter((field) => field.value.length > LONG_VALUE);
   return (
-    <div class="tl-picked">
-      <h2 title={shown(detail.name, 2000)}>
-        {device && <i class="tl-swatch" style={{ background: classVariable(detail.cls) }} />}
-        <bdi>{shown(detail.name)}</bdi>
-      </h2>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must reach it.
+    <div class="tl-picked" tabIndex={0}>
+      <h2>This {stageOf(model, detail.track, detail.name, detail.cls)}</h2>
       <dl>
         <dt>start</dt>
         <dd title={`${count(detail.start_ns)} ns`}>{position(detail.start_ns, model.whole.end)}</dd>
         <dt>duration</dt>
         <dd title={`${count(detail.duration_ns)} ns`}>{duration(detail.duration_ns)}</dd>
-        <LaunchToStart detail={detail} device={device} />
         {short.map((field) => (
           <>
             <dt>{shown(field.name, 60)}</dt>
@@ -310,11 +489,6 @@ function Picked({ model }: { readonly model: Model }) {
           </>
         ))}
       </dl>
-      <Chain model={model} words="Caused by" refs={detail.causes} />
-      <Chain model={model} words="Caused" refs={detail.effects} />
-      {detail.causes.length === 0 && device && (
-        <p class="tl-quiet">Its launch is not in the capture.</p>
-      )}
       {long.map((field) => (
         <>
           <h3>{shown(field.name, 60)}</h3>
@@ -324,56 +498,5 @@ function Picked({ model }: { readonly model: Model }) {
         </>
       ))}
     </div>
-  );
-}
-
-function LaunchToStart({
-  detail,
-  device,
-}: {
-  readonly detail: EventDetail;
-  readonly device: boolean;
-}) {
-  const launch = detail.causes.find((ref) => ref.track !== detail.track);
-  if (!device || launch === undefined) return null;
-  return (
-    <>
-      <dt>launch to start</dt>
-      <dd>{duration(Math.max(0, detail.start_ns - launch.end_ns))}</dd>
-    </>
-  );
-}
-
-/** Lists events that are joined to the selected one; each leads to its place. */
-function Chain({
-  model,
-  words,
-  refs,
-}: {
-  readonly model: Model;
-  readonly words: string;
-  readonly refs: readonly EventRef[];
-}) {
-  if (refs.length === 0) return null;
-  const more = refs.length - MOST_CAUSES;
-  return (
-    <>
-      <h3>{words}</h3>
-      <ol class="tl-origin">
-        {refs.slice(0, MOST_CAUSES).map((ref) => (
-          <li>
-            <button
-              type="button"
-              class="tl-link"
-              onClick={() => void model.pick(ref.track, ref.row, "all")}
-            >
-              <bdi>{shown(ref.name)}</bdi>
-            </button>
-            {` · ${duration(ref.end_ns - ref.start_ns)}`}
-          </li>
-        ))}
-        {more > 0 && <li>{count(more)} more</li>}
-      </ol>
-    </>
   );
 }

@@ -134,7 +134,9 @@ export async function drawAll(model: Model, palette: Palette, picture: Exact): P
     // No event is short at such a scale.
     const answer = await model.trace.spans([track.id], window.start, window.end, 1e-6);
     const spans = answer.spans[0] as Spans;
-    const rows = rowsOf(spans, answer.names, track.kind, window.start, window.end);
+    const isUnfolded = model.picture(track.id)?.rows.isUnfolded === true;
+    const { start, end } = window;
+    const rows = rowsOf(spans, answer.names, track.kind, start, end, isUnfolded);
     const tall = band.rowHeight - 1;
     const room = tall >= 28 ? tall - 14 : tall;
     const short = new Map<number, Short>();

@@ -15,6 +15,7 @@ export type Command =
   | "range"
   | "pin"
   | "fold"
+  | "outer"
   | "undo"
   | "step_back"
   | "step_on"
@@ -49,6 +50,7 @@ const KEYS: Readonly<Record<string, Command>> = {
   r: "range",
   p: "pin",
   e: "fold",
+  o: "outer",
   backspace: "undo",
   "[": "step_back",
   "]": "step_on",
@@ -84,10 +86,12 @@ export const HELP: readonly (readonly [string, readonly string[]])[] = [
   ["Follow the arrow", ["↵"]],
   ["Previous, next step", ["[", "]"]],
   ["Find", ["/"]],
+  ["In the field: next, previous hit", ["↵", "Shift ↵"]],
   ["Mark and measure", ["M"]],
   ["Select between marks, or the slice", ["R"]],
   ["Pin track", ["P"]],
   ["Fold, unfold group", ["E"]],
+  ["Fold, unfold outer frames", ["O"]],
   ["Undo zoom", ["⌫"]],
   ["Clear", ["Esc"]],
   ["Keys", ["?"]],
@@ -103,5 +107,8 @@ export function isTyping(target: EventTarget | null): boolean {
 export function isControls(target: EventTarget | null, command: Command): boolean {
   if (!(target instanceof HTMLElement) || target.tagName === "CANVAS") return false;
   const taken: readonly Command[] = ["follow", "row_up", "row_down", "page_up", "page_down"];
-  return target.closest("button, a, table, [role=grid]") !== null && taken.includes(command);
+  return (
+    target.closest("button, a, table, [role=grid], [role=separator]") !== null &&
+    taken.includes(command)
+  );
 }

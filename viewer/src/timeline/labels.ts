@@ -23,6 +23,14 @@ export function shown(name: string, most = MOST_DRAWN): string {
   return name.length > most ? `${text}…` : text;
 }
 
+/** Fewer letters of a name that is cut say nothing. */
+const LEAST_LETTERS = 5;
+
+/** Returns a label as it may be drawn: whole, or cut with enough of it left; "": not at all. */
+export function readable(whole: string, cut: string): string {
+  return cut === whole || cut.length > LEAST_LETTERS ? cut : "";
+}
+
 /** Widths of texts in one font, by the sum of their characters. */
 export class Widths {
   private readonly known = new Map<string, number>();
@@ -75,8 +83,8 @@ export function foldLabel(
   const share = roughPercent(busy);
   const number = count(events);
   const texts = Number.isNaN(busy)
-    ? [`${number} events, ${why}`, number]
-    : [`${number} events, ${share} busy`, `${number} · ${share}`, number];
+    ? [`${number} events, ${why}`, `${number} events`]
+    : [`${number} events, ${share} busy`, `${number} events`];
   for (const text of texts) {
     if (widths.of(text) <= width) return text;
   }

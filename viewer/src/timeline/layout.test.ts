@@ -156,9 +156,15 @@ describe("rows of nested slices", () => {
       { start: 20, end: 80, depth: 3, name: 2 },
     ]);
     const rows = rowsOf(spans, NAMES, "python", 5, 95);
-    expect([...rows.row]).toEqual([NO_ROW, NO_ROW, NO_ROW, 0]);
-    expect(rows.count).toBe(1);
-    expect(rows.caption).toBe("2 outer, _call_impl folded");
+    // The first row names the outer frames.
+    expect([...rows.row]).toEqual([NO_ROW, NO_ROW, NO_ROW, 1]);
+    expect(rows.count).toBe(2);
+    expect(rows.caption).toBe("");
+    expect(rows.outer).toEqual([NAMES[0], NAMES[0], NAMES[1]]);
+    const unfolded = rowsOf(spans, NAMES, "python", 5, 95, true);
+    expect([...unfolded.row]).toEqual([1, 2, NO_ROW, 3]);
+    expect(unfolded.caption).toBe("_call_impl folded");
+    expect(unfolded.outer).toHaveLength(3);
     // Operators keep every row.
     expect([...rowsOf(spans, NAMES, "op", 5, 95).row]).toEqual([0, 1, 2, 3]);
   });
@@ -168,7 +174,7 @@ describe("rows of nested slices", () => {
       { start: 0, end: 100, depth: 0, name: 0 },
       { start: 0, end: 100, depth: 1, name: 2 },
     ]);
-    expect([...rowsOf(spans, NAMES, "python", 5, 95).row]).toEqual([NO_ROW, 0]);
+    expect([...rowsOf(spans, NAMES, "python", 5, 95).row]).toEqual([NO_ROW, 1]);
   });
 
   it("never draws a slice over another one", () => {

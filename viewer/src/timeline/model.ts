@@ -5,7 +5,7 @@
 // when to draw, and the page's parts listen to its signals.
 
 import { signal } from "@preact/signals";
-import type { EventDetail, EventRef, LateFaults, SelectedTracks, Trace } from "../trace/api";
+import type { EventDetail, LateFaults, SelectedTracks, Trace } from "../trace/api";
 import { follow } from "./arrows";
 import { Match, MOST_HITS } from "./finding";
 import { type Hit, placeOf, type Sight, stripOf } from "./hits";
@@ -224,8 +224,17 @@ export class Model implements Sight {
     this.setView(next);
   }
 
+  /** Closes the card of what was under the pointer: something else is there now. */
+  private unhover(): void {
+    clearTimeout(this.rest);
+    if (this.hovered.value === null) return;
+    this.hovered.value = null;
+    this.hoveredDetail.value = null;
+  }
+
   private setView(window: Window): void {
     this.view = window;
+    this.unhover();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
       this.settled.value = this.view;
@@ -245,6 +254,7 @@ export class Model implements Sight {
     const scroll = clampScroll(this.scroll + by, this.layout, this.height);
     if (scroll === this.scroll) return;
     this.scroll = scroll;
+    this.unhover();
     this.dirty("all");
   }
 
@@ -381,14 +391,20 @@ export class Model implements Sight {
     }
   }
 
+  /** Returns the place of the selected event among the hits; -1: it is none of them. */
+  hitIndex(): number {
+    const hits = this.match.value?.answer.hits ?? [];
+    const picked = this.picked.value;
+    if (picked === null) return -1;
+    return hits.findIndex((hit) => hit.track === picked.track && hit.row === picked.row);
+  }
+
   /** Selects the next or the previous hit of the search, from the selected event or the view. */
   nextHit(step: 1 | -1): void {
     const hits = this.match.value?.answer.hits ?? [];
     const picked = this.picked.value;
     const from = picked?.start_ns ?? this.view.start;
-    const isPicked = (hit: EventRef): boolean =>
-      picked !== null && hit.track === picked.track && hit.row === picked.row;
-    const at = hits.findIndex(isPicked);
+    const at = this.hitIndex();
     const after = hits.findIndex((hit) => hit.start_ns >= from);
     const count = hits.length;
     const next = at >= 0 ? at + step : step > 0 ? after : (after < 0 ? count : after) - 1;
@@ -404,6 +420,22 @@ export class Model implements Sight {
   toggleFold(group: string): void {
     if (!this.folded.delete(group)) this.folded.add(group);
     this.relayout();
+  }
+
+  /** Folds or unfolds the outer frames of a track. */
+  toggleOuter(track: number): void {
+    this.unhover();
+    this.store.toggleOuter(track);
+  }
+
+  /** Folds or unfolds the outer frames of the first track in view that has some. */
+  private toggleOuterInView(): void {
+    for (const { band } of visible(this.layout, this.scroll, this.height)) {
+      if (band.track === null || this.picture(band.track.id)?.rows.outer.length === 0) continue;
+      if (band.track.kind !== "python") continue;
+      this.toggleOuter(band.track.id);
+      return;
+    }
   }
 
   private relayout(): void {
@@ -495,6 +527,7 @@ export class Model implements Sight {
         const group = subject === undefined ? this.groups[0]?.key : this.groupsOfTracks[subject];
         if (group !== undefined) this.toggleFold(group);
       },
+      outer: () => this.toggleOuterInView(),
       undo: () => this.undo(),
       step_back: () => void walkStep(this, -1),
       step_on: () => void walkStep(this, 1),

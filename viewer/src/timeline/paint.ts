@@ -6,7 +6,7 @@
 
 import type { TraceInfo } from "../trace/api";
 import type { Match } from "./finding";
-import { shown, type Widths } from "./labels";
+import { shortName, shown, type Widths } from "./labels";
 import {
   type Band,
   GUTTER,
@@ -29,7 +29,7 @@ import { INKS, type Ink, type Layer, type Rectangles } from "./rectangles";
 import { type Ruler, ruler } from "./ruler";
 import { buildScene, type Label, MOST_RECTANGLES, type Scene } from "./scene";
 import type { Store } from "./store";
-import { counterValue, duration } from "./units";
+import { count, counterValue, duration } from "./units";
 import type { Window } from "./view";
 
 /** Everything that a frame shows. */
@@ -209,6 +209,7 @@ export function write(pen: Pen, frame: Frame, painted: Painted, ratio: number): 
     pen.within(GUTTER, part.textTop, width - GUTTER, tall, () => {
       for (const { band, y } of part.placed) {
         if (band.track !== null && isCounter(band.track.kind)) paintCounter(pen, frame, band, y);
+        else writeOuter(pen, frame, { band, y });
       }
       paintLabels(pen, palette, part.scene.labels);
     });
@@ -251,6 +252,9 @@ function paintLabels(pen: Pen, palette: Palette, labels: readonly Label[]): void
   }
   pen.context.globalAlpha = 1;
 }
+
+/** Most outer frames that are named, the innermost ones. */
+const MOST_OUTER = 4;
 
 /** Hatches the part of a track that is not loaded yet: "nothing here" would not be true. */
 function groundOf(pixels: Pixels, frame: Frame, { band, y }: Placed, colours: Pixelled): void {
@@ -350,6 +354,24 @@ function paintCounter(pen: Pen, frame: Frame, band: Band, y: number): void {
   pen.rect(frame.width - wide - 10, y + 2, wide + 8, 14);
   pen.colour(frame.palette.token.text3);
   pen.text(label, frame.width - wide - 6, y + 9);
+}
+
+/** Names the outer frames of a strip in its first row, and what a click there does. */
+function writeOuter(pen: Pen, frame: Frame, { band, y }: Placed): void {
+  if (band.track === null || y + PAD + band.rowHeight < TOP) return;
+  const rows = frame.store.picture(band.track.id)?.rows;
+  if (rows === undefined || rows.outer.length === 0) return;
+  const what = rows.isUnfolded ? "fold" : "unfold";
+  const names = rows.outer.slice(-MOST_OUTER).map((name) => shortName(name).split(" · ")[0] ?? "");
+  const all = `${count(rows.outer.length)} outer frames`;
+  const words = rows.isUnfolded ? all : [all, ...names].join(" › ");
+  const room = frame.width - GUTTER - 24 - frame.widths.of(what);
+  const text = frame.widths.cut(words, Math.max(0, room));
+  const middle = y + PAD + band.rowHeight / 2;
+  pen.colour(frame.palette.token.text3);
+  pen.text(text, GUTTER + 4, middle);
+  pen.colour(frame.palette.token.accent);
+  pen.text(what, GUTTER + 12 + frame.widths.of(text), middle);
 }
 
 /** Writes the name of a strip, which stays in sight in a tall track. */

@@ -5,7 +5,7 @@
 // moves the view. Ctrl and wheel zooms at the pointer, a sideways wheel pans, a plain one scrolls.
 
 import { hitAt } from "./hits";
-import { bandAt, GUTTER, MINIMAP, TOP } from "./layout";
+import { bandAt, GUTTER, MINIMAP, PAD, type Placed, TOP } from "./layout";
 import { miniTime } from "./minimap";
 import type { Model } from "./model";
 import { timeAt } from "./paint";
@@ -36,6 +36,12 @@ export function wheelPx(delta: number, mode: number, page: number): number {
 /** Returns the factor of a zoom by a wheel: equal ways give equal factors, in any steps. */
 export function wheelFactor(px: number): number {
   return Math.exp(Math.min(Math.max(px, -400), 400) * 0.0022);
+}
+
+/** Returns whether a place is on the line that names the outer frames of a track. */
+function isOuterLine(model: Model, { band, y: top }: Placed, x: number, y: number): boolean {
+  if (band.track === null || x < GUTTER || y >= top + PAD + band.rowHeight) return false;
+  return (model.picture(band.track.id)?.rows.outer.length ?? 0) > 0;
 }
 
 /** Joins an element's pointer to the model. Returns what ends that. */
@@ -71,8 +77,10 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
   const look = (event: MouseEvent, x: number, y: number): void => {
     const time = x >= GUTTER ? timeAt(model, x) : null;
     model.hover(hitAt(model, x, y), event.clientX, event.clientY, time);
-    const band = bandAt(model.layout, model.scroll, model.height, y)?.band;
-    element.style.cursor = band !== undefined && band.track === null ? "pointer" : "default";
+    const placed = bandAt(model.layout, model.scroll, model.height, y);
+    const isPressed =
+      placed !== null && (placed.band.track === null || isOuterLine(model, placed, x, y));
+    element.style.cursor = isPressed ? "pointer" : "default";
   };
 
   const down = (event: PointerEvent): void => {
@@ -133,8 +141,11 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
       if (hit.row !== null) void model.pick(hit.track, hit.row, "nothing");
       return;
     }
-    const band = bandAt(model.layout, model.scroll, model.height, y)?.band;
-    if (band !== undefined && band.track === null) {
+    const placed = bandAt(model.layout, model.scroll, model.height, y);
+    const band = placed?.band;
+    if (placed !== null && isOuterLine(model, placed, x, y)) {
+      model.toggleOuter(placed.band.track?.id ?? 0);
+    } else if (band !== undefined && band.track === null) {
       model.toggleFold(band.group);
     } else if (model.picked.value !== null) {
       model.unpick();

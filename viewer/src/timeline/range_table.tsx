@@ -120,8 +120,8 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
           <col class="tl-wide" />
           <col class="tl-narrow" />
           <col class="tl-narrow tl-bar" />
-          <col class="tl-wide" />
-          <col class="tl-wide" />
+          <col class="tl-wide tl-far" />
+          <col class="tl-wide tl-far" />
         </colgroup>
         <thead>
           <tr>
@@ -130,6 +130,7 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
                 key={key}
                 text={head(unit)}
                 name={key === "name"}
+                far={key === "mean" || key === "longest"}
                 order={order.key === key ? (order.down ? "descending" : "ascending") : undefined}
                 share={key === "total" ? base : undefined}
                 onSort={() => sort(key)}
@@ -160,8 +161,8 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
               <td class="tl-bar">
                 <u style={{ width: `${(row.total_ns / Math.max(longest, 1)) * 100}%` }} />
               </td>
-              <td>{fixed(row.mean_ns / unit.ns, unit.decimals)}</td>
-              <td>{fixed(row.max_ns / unit.ns, unit.decimals)}</td>
+              <td class="tl-far">{fixed(row.mean_ns / unit.ns, unit.decimals)}</td>
+              <td class="tl-far">{fixed(row.max_ns / unit.ns, unit.decimals)}</td>
             </tr>
           ))}
           {last < list.length && (
@@ -176,16 +177,18 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
 interface HeadCellProps {
   readonly text: string;
   readonly name: boolean;
+  /** A narrow window leaves the column out. */
+  readonly far: boolean;
   readonly order: "ascending" | "descending" | undefined;
   /** The column is followed by its share and its bar, which sort by the same value. */
   readonly share: string | undefined;
   onSort(): void;
 }
 
-function HeadCell({ text, name, order, share, onSort }: HeadCellProps) {
+function HeadCell({ text, name, far, order, share, onSort }: HeadCellProps) {
   return (
     <>
-      <th scope="col" class={name ? "tl-name" : ""} aria-sort={order ?? "none"}>
+      <th scope="col" class={name ? "tl-name" : far ? "tl-far" : ""} aria-sort={order ?? "none"}>
         <button type="button" onClick={onSort}>
           {text}
         </button>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which row of its track a slice takes. Mostly that is its depth. In Python the outer frames that
-// span all that is loaded take no row, nor does plumbing that only calls what is below.
+// Which row of its track a slice takes. Mostly that is its depth. In Python the outer frames, which
+// hold all that is seen, share one line that names them; plumbing that only calls takes no row.
 
 import type { Spans, TrackKind } from "../trace/api";
 
@@ -16,7 +16,14 @@ export interface Rows {
   readonly count: number;
   /** What took no row, as words; "": everything has one. */
   readonly caption: string;
+  /** Names of the outer frames, which share the first row; none: the row is a slice's. */
+  readonly outer: readonly string[];
+  /** The outer frames have rows of their own, below the line that names them. */
+  readonly isUnfolded: boolean;
 }
+
+/** A frame that holds this share of what is loaded is an outer one, if it is alone in its level. */
+const OUTER_SHARE = 0.5;
 
 // Frames of torch.nn.Module that stand between each module and its forward().
 const PLUMBING = /(^|[\s.:])(_wrapped_call_impl|_call_impl)\b/;
@@ -26,26 +33,28 @@ export function isPlumbing(name: string): boolean {
   return name.length < 1000 && PLUMBING.test(name);
 }
 
-/** Returns how many outermost levels are one event that spans the window. */
-function outerLevels(spans: Spans, start: number, end: number): number {
-  const levels = new Map<number, { n: number; spans: boolean }>();
+/** Returns the outermost slices that are alone in their level and hold most of the window. */
+function outerSlices(spans: Spans, start: number, end: number): number[] {
+  const levels = new Map<number, { n: number; slice: number }>();
   for (let i = 0; i < spans.depth.length; i++) {
     const depth = spans.depth[i] ?? 0;
-    const level = levels.get(depth) ?? { n: 0, spans: false };
+    const level = levels.get(depth) ?? { n: 0, slice: i };
     levels.set(depth, level);
     level.n++;
-    const from = spans.start_ns[i] ?? 0;
-    const to = spans.end_ns[i] ?? 0;
-    level.spans = spans.count[i] === 1 && from <= start && to >= end;
   }
-  let outer = 0;
+  const least = (end - start) * OUTER_SHARE;
+  const outer: number[] = [];
   for (;;) {
-    const level = levels.get(outer);
-    if (level === undefined || level.n !== 1 || !level.spans) break;
-    outer++;
+    const level = levels.get(outer.length);
+    if (level === undefined || level.n !== 1 || spans.count[level.slice] !== 1) break;
+    const from = Math.max(start, spans.start_ns[level.slice] ?? 0);
+    const to = Math.min(end, spans.end_ns[level.slice] ?? 0);
+    if (to - from < least) break;
+    outer.push(level.slice);
   }
   // The innermost level stays: a track that is not empty shows something.
-  return levels.has(outer) ? outer : Math.max(0, outer - 1);
+  if (!levels.has(outer.length)) outer.pop();
+  return outer;
 }
 
 /** Returns rows for the slices of an answer about the window from `start` to `end`. */
@@ -55,11 +64,14 @@ export function rowsOf(
   kind: TrackKind,
   start: number,
   end: number,
+  isUnfolded = false,
 ): Rows {
   const n = spans.start_ns.length;
   const row = new Uint8Array(n);
   const python = kind === "python";
-  const outer = python ? outerLevels(spans, start, end) : 0;
+  const held = python ? outerSlices(spans, start, end) : [];
+  const outer = isUnfolded ? 0 : held.length;
+  const line = held.length > 0 ? 1 : 0;
   const plumbing = python ? names.map(isPlumbing) : [];
   const openEnd: number[] = [];
   const openPlumbing: boolean[] = [];
@@ -86,7 +98,7 @@ export function rowsOf(
       row[i] = NO_ROW;
       continue;
     }
-    let at = depth - outer;
+    let at = depth - outer + line;
     for (let above = outer; above < depth; above++) {
       if (openPlumbing[above] === true && (openEnd[above] ?? 0) > from) at--;
     }
@@ -96,12 +108,11 @@ export function rowsOf(
     row[i] = at;
     most = Math.max(most, at);
   }
-  const parts: string[] = [];
-  if (outer > 0) parts.push(`${outer} outer`);
-  if (plumbed > 0) parts.push("_call_impl");
   return {
     row,
     count: Math.min(most + 1, MOST_ROWS + 1),
-    caption: parts.length === 0 ? "" : `${parts.join(", ")} folded`,
+    caption: plumbed > 0 ? "_call_impl folded" : "",
+    outer: held.map((i) => names[spans.name[i] ?? -1] ?? ""),
+    isUnfolded,
   };
 }

@@ -6,7 +6,7 @@
 
 import type { Bars as CellBars, TrackKind } from "../trace/api";
 import type { Match } from "./finding";
-import { foldLabel, shortName, type Widths } from "./labels";
+import { foldLabel, readable, shortName, type Widths } from "./labels";
 import { type Band, GUTTER, PAD, type Placed } from "./layout";
 import { barSlot, isHatched, isModule, isNeutral, SLOTS, type Slot, slotOf } from "./palette";
 import { LAYER, Rectangles } from "./rectangles";
@@ -254,11 +254,11 @@ class TrackScene {
     const tall = this.height >= TALL;
     const length = duration(spans.busy_ns[i] ?? end - start);
     const words = shortName(name) + (this.kind === "steps" ? ` · ${length}` : "");
-    const text = this.input.widths.cut(words, room);
+    const text = readable(words, this.input.widths.cut(words, room));
     const at = tall ? y + 11 : y + this.height / 2 + 0.5;
     if (text !== "") this.scene.labels.push({ text, x, y: at, on: slot, dim });
     if (!tall || width < 54) return;
-    const second = this.input.widths.cut(length, room);
+    const second = readable(length, this.input.widths.cut(length, room));
     if (second !== "") this.scene.labels.push({ text: second, x, y: y + 26, on: slot, dim });
   }
 

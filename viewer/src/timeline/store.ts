@@ -75,6 +75,8 @@ export class Store {
   private readonly pictures = new Map<number, Picture>();
   /** Pictures of the whole trace: what is shown where nothing finer is there yet. */
   private readonly wholes = new Map<number, Picture>();
+  /** Tracks whose outer frames have rows of their own. */
+  private readonly unfolded = new Set<number>();
   private readonly values = new Map<number, Values>();
   private readonly tops = new Map<number, number>();
   private readonly spansOf: Latest<Question, SpansAnswer>;
@@ -185,6 +187,21 @@ export class Store {
     return rows === undefined ? undefined : { rows: rows.count, caption: rows.caption };
   }
 
+  /** Gives the outer frames of a track rows of their own, or takes them away again. */
+  toggleOuter(track: number): void {
+    if (!this.unfolded.delete(track)) this.unfolded.add(track);
+    const kind = this.trace.info.tracks[track]?.kind ?? "python";
+    for (const kept of [this.pictures, this.wholes]) {
+      const picture = kept.get(track);
+      if (picture === undefined) continue;
+      const { spans, names, window } = picture;
+      const isUnfolded = this.unfolded.has(track);
+      const rows = rowsOf(spans, names, kind, window.start, window.end, isUnfolded);
+      kept.set(track, { ...picture, rows });
+    }
+    this.changed();
+  }
+
   counter(track: number): Values | undefined {
     return this.values.get(track);
   }
@@ -206,7 +223,8 @@ export class Store {
         const better = misfit(question, this.view, this.level) < misfit(old, this.view, this.level);
         if (!better) continue;
       }
-      const rows = rowsOf(spans, answer.names, info.kind, window.start, window.end);
+      const isUnfolded = this.unfolded.has(spans.track);
+      const rows = rowsOf(spans, answer.names, info.kind, window.start, window.end, isUnfolded);
       const picture: Picture = { spans, names: answer.names, window, ns_per_px, rows };
       this.pictures.delete(spans.track);
       this.pictures.set(spans.track, picture);

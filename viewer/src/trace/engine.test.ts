@@ -192,6 +192,22 @@ describe("a trace", () => {
     expect(hits.length).toBe(count);
   });
 
+  it("has the moments of the pass `heap` where there are too many allocations", async () => {
+    const files = storedFiles(`${TRACES}v1/heap.gpt`);
+    const { pid } = (await openInPage(sourceOf(files))).info.processes[0] ?? { pid: 0 };
+    const timeline = [
+      { pid, time_ns: 1000, live_bytes: 70 },
+      { pid: pid + 1, time_ns: 1500, live_bytes: 9 },
+      { pid, time_ns: 2000, live_bytes: 50 },
+    ];
+    const source = sourceOf(files, { heap: { timeline } });
+    const trace = await openInPage(source, undefined, { heapRows: 1 });
+    const track = trace.info.tracks.find(({ name }) => name === "heap")?.id ?? -1;
+    const { time_ns, most } = await trace.counter(track, 0, 1e9, 1);
+    expect([...time_ns]).toEqual([1000, 2000]);
+    expect([...most]).toEqual([70, 50]);
+  });
+
   it("has the heap's live bytes as the pass `heap` does", async () => {
     // What `gpuprof stats heap --json` prints: peak_bytes, peak_time_ns, end_bytes.
     for (const [path, peak, time, last] of [

@@ -52,6 +52,8 @@ export interface Options {
   readonly longRows?: number;
   /** Of more streams of graphs a device shows lanes. */
   readonly graphStreams?: number;
+  /** Of more allocations a process has the moments of the pass `heap` as its curve. */
+  readonly heapRows?: number;
 }
 
 class OpenedTrace implements Trace {
@@ -285,6 +287,12 @@ function bounds(processes: readonly Process[]): { start: number; end: number } {
   return start <= end ? { start, end } : { start: 0, end: 0 };
 }
 
+/** Returns the result of the pass `heap`, if there are files whose curves it tells. */
+async function heapResult(source: Source, files: readonly ProcessFile[]): Promise<unknown> {
+  const hasHeap = files.some((file) => file.tables.heapPeriod > 0 || file.tables.isHeapExact);
+  return hasHeap ? resultOf(source, "heap") : null;
+}
+
 /** Counts the rows of a file. Rows of an import that only belong to others do not count. */
 function rowsOf(file: ProcessFile): number {
   const others = file.isImported ? [kindOf("row_detail"), kindOf("launch")] : [];
@@ -322,8 +330,10 @@ export async function openInPage(
     onFault,
     { outline, grain },
     options.graphStreams,
+    options.heapRows,
   );
-  await builder.addAll(await resultOf(source, "steps"));
+  const [steps, heap] = [await resultOf(source, "steps"), await heapResult(source, files)];
+  await builder.addAll({ steps, heap });
   const drafts = builder.finish();
   const rows = files.reduce((sum, file) => sum + rowsOf(file), 0);
   const isEager = rows <= (options.eagerRows ?? EAGER_ROWS);

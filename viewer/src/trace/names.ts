@@ -4,7 +4,6 @@
 // Names of rows and their classes: one table for the whole trace. Names are text from outside;
 // nobody makes HTML of them.
 
-import { kernelClass } from "../base/vocabulary";
 import { CLASSES, type ClassName } from "./api";
 import type { BitField } from "./layout";
 import { kindOf, tableOf } from "./layout";
@@ -20,6 +19,7 @@ export function classNumber(name: ClassName): number {
 export interface KernelName {
   readonly full: string;
   readonly short: string;
+  readonly family: string;
 }
 
 /** Reads the names of kernels from the JSON of the pass `kernels`, by mangled and by full name. */
@@ -29,7 +29,8 @@ export function kernelNames(result: unknown): Map<string, KernelName> {
   for (const row of rows) {
     if (!isRecord(row) || typeof row.name !== "string") continue;
     const short = typeof row.short_name === "string" && row.short_name !== "" ? row.short_name : "";
-    const name = { full: row.name, short: short || shortened(row.name) };
+    const family = typeof row.family === "string" ? row.family : "other";
+    const name = { full: row.name, short: short || shortened(row.name), family };
     names.set(row.name, name);
     if (typeof row.mangled === "string" && row.mangled !== "") names.set(row.mangled, name);
   }
@@ -76,13 +77,27 @@ function mangledPart(name: string): string | null {
 /** Operations that wait for input. */
 const LOADER = /DataLoader|dataloader/;
 
-/** Names of the classes of pages that are other ones here. */
-const CLASS_OF_PAGES: Readonly<Record<string, ClassName>> = { copy: "copy_cast", memory: "memset" };
+/** The classes of the timeline that stand for several families; the others have their names. */
+const CLASS_OF_FAMILY: Readonly<Record<string, ClassName>> = {
+  matrix: "gemm",
+  convolution: "gemm",
+  attention: "attention",
+  normalisation: "reduction",
+  softmax: "reduction",
+  reduction: "reduction",
+  elementwise: "elementwise",
+  optimizer: "elementwise",
+  random: "elementwise",
+  copy: "copy_cast",
+  embedding: "copy_cast",
+  routing: "copy_cast",
+  index: "copy_cast",
+  collective: "collective",
+};
 
-/** Returns the class of a kernel, as on other pages. `short`: the name that a pass gave. */
-export function classOfKernel(full: string, short = full): ClassName {
-  const told = kernelClass(short, full);
-  return CLASS_OF_PAGES[told] ?? (told as ClassName);
+/** Returns the class of a kernel of a family. */
+export function classOfFamily(family: string): ClassName {
+  return CLASS_OF_FAMILY[family] ?? "other";
 }
 
 export class Names {
@@ -113,7 +128,7 @@ export class Names {
     const short = told?.short ?? shortened(recorded);
     return this.add(
       short === "" ? "(kernel without a name)" : short,
-      classOfKernel(full, told?.short),
+      classOfFamily(told?.family ?? "other"),
       full,
     );
   }

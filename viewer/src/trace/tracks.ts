@@ -8,6 +8,7 @@ import type { ProcessInfo, TrackInfo, TrackKind } from "./api";
 import type { Cache } from "./cache";
 import type { Block } from "./container";
 import {
+  type Curve,
   CurveTrack,
   counterCurve,
   counterIds,
@@ -118,9 +119,11 @@ export class TrackBuilder {
     private readonly onFault: (file: ProcessFile, error: unknown) => void,
     private readonly large: Large,
     private readonly mostGraphStreams = MOST_GRAPH_STREAMS,
+    private readonly mostHeapRows = MOST_HEAP_ROWS,
   ) {}
 
-  async addAll(steps: unknown): Promise<void> {
+  /** `results`: of the passes `steps` and `heap`; a source may lack them. */
+  async addAll(results: { readonly steps: unknown; readonly heap: unknown }): Promise<void> {
     for (let i = 0; i < this.processes.length; i++) {
       const { file } = this.processes[i] as Process;
       const byTrack = new Map<string, Block[]>();
@@ -147,9 +150,9 @@ export class TrackBuilder {
       }
       this.addQueues(i);
       await this.packGraphStreams(i);
-      await this.addMemory(i);
+      await this.addMemory(i, results.heap);
     }
-    this.addSteps(steps);
+    this.addSteps(results.steps);
   }
 
   /** Adds for each device what was launched and waits. Too many rows would take too much memory. */
@@ -338,8 +341,8 @@ export class TrackBuilder {
     }
   }
 
-  private async addMemory(process: number): Promise<void> {
-    const { file } = this.processes[process] as Process;
+  private async addMemory(process: number, result: unknown): Promise<void> {
+    const { file, info } = this.processes[process] as Process;
     const onFault = (error: unknown) => this.onFault(file, error);
     const of = (name: TableName) =>
       file.presentBlocks.filter((block) => block.kind === kindOf(name));
@@ -356,12 +359,18 @@ export class TrackBuilder {
     }
     const heap = of("heap");
     const calls = heap.reduce((sum, block) => sum + block.count, 0);
+    const name =
+      file.tables.heapPeriod > 0 && !file.tables.isHeapExact ? "heap, estimated" : "heap";
     // Live bytes are sums over all rows before: none may be left out.
-    if (calls > 0 && calls <= MOST_HEAP_ROWS && !file.hasAbsent("heap")) {
+    if (calls > 0 && calls <= this.mostHeapRows && !file.hasAbsent("heap")) {
       const curve = () => heapCurve(file, heap, onFault);
-      const name =
-        file.tables.heapPeriod > 0 && !file.tables.isHeapExact ? "heap, estimated" : "heap";
       this.drafts.push({ ...shared, name, device: null, rows: calls, curve });
+    } else {
+      // The pass has summed all rows, and tells some moments of the curve.
+      const points = pointsOf(result, info);
+      const curve = async () => points;
+      const rows = points.time.length;
+      if (rows > 0) this.drafts.push({ ...shared, name, device: null, rows, curve });
     }
     const byDevice = new Map<number, Block[]>();
     for (const block of file.hasAbsent("device_memory") ? [] : of("device_memory")) {
@@ -466,6 +475,21 @@ export class TrackBuilder {
     const info = { id, kind, process, name, device, tid, rows, depth: 1, ...packed };
     return { info, spans, curve, number };
   }
+}
+
+/** Returns the moments of a process's heap that the pass `heap` tells. */
+function pointsOf(result: unknown, { pid }: ProcessInfo): Curve {
+  const points = isRecord(result) && Array.isArray(result.timeline) ? result.timeline : [];
+  const time: number[] = [];
+  const value: number[] = [];
+  for (const point of points) {
+    if (!isRecord(point) || point.pid !== pid) continue;
+    const { time_ns, live_bytes } = point;
+    if (typeof time_ns !== "number" || typeof live_bytes !== "number") continue;
+    time.push(time_ns);
+    value.push(live_bytes);
+  }
+  return { time: Float64Array.from(time), value: Float64Array.from(value) };
 }
 
 /** Returns the pieces of several tracks, with rows that are numbered on. */

@@ -32,7 +32,7 @@ TEST(CallRules, AWaitBehindEachKernel) {
   const results::Finding* finding = Find(advice, "SY-001");
   ASSERT_NE(finding, nullptr);
   // 6.0 ms instead of 10.2 ms.
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.4, 0.03);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.4, 0.03);
   // The wait at the end of a step finds the device idle. Behind the last one of all nothing
   // follows.
   EXPECT_THAT(WordsOf(*finding), HasSubstr("cudaDeviceSynchronize 9.80 a step"));
@@ -41,7 +41,7 @@ TEST(CallRules, AWaitBehindEachKernel) {
   // Only the first launch of a step is late then.
   const results::Advice once = Advise(make(false));
   ASSERT_NE(Find(once, "SY-001"), nullptr);
-  EXPECT_NEAR(Find(once, "SY-001")->recoverable_ratio(), 0.07, 0.01);
+  EXPECT_NEAR(Find(once, "SY-001")->gain().high_ratio(), 0.07, 0.01);
 }
 
 TEST(CallRules, AWaitAtTheEndOfABusyStepIsNoMatter) {
@@ -64,7 +64,7 @@ TEST(CallRules, AllocationsInSteps) {
   const results::Finding* finding = Find(advice, "SY-002");
   ASSERT_NE(finding, nullptr);
   // 1,200 us of calls; 400 us of kernels remain, of which one is hidden behind the next call.
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.72, 0.05);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.72, 0.05);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("4 a step"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("cudaMalloc of 300 us"));
   EXPECT_THAT(Ids(advice), Not(Contains("LA-001")));
@@ -135,7 +135,7 @@ TEST(CallRules, SlowCalls) {
   EXPECT_THAT(WordsOf(*finding),
               HasSubstr("2 a step: calls of cudaLaunchKernel longer than 50.0 us"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("cudaLaunchKernel of 400 us"));
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.68, 0.03);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.65, 0.03);
   EXPECT_THAT(Ids(Advise(make(40))), Not(Contains("LA-005")));
 }
 
@@ -152,7 +152,7 @@ TEST(CallRules, AFullQueueIsNoLoss) {
   const results::Finding* finding = Find(advice, "LA-004");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_INFO);
-  EXPECT_FALSE(finding->has_recoverable_per_step_ns());
+  EXPECT_FALSE(finding->has_gain());
   EXPECT_THAT(Ids(advice), Not(Contains("LA-005")));
   EXPECT_THAT(Ids(advice), Not(Contains("LA-001")));
 }
@@ -169,7 +169,7 @@ TEST(CallRules, CodeThatIsLoadedInSteps) {
   const results::Advice advice = Advise(make(1000));
   const results::Finding* finding = Find(advice, "LA-007");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.82, 0.03);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.82, 0.03);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("cuModuleLoadData of 1.00 ms"));
   EXPECT_THAT(Ids(advice), Not(Contains("ST-005")));
   EXPECT_THAT(Ids(Advise(make(1))), Not(Contains("LA-007")));
@@ -185,7 +185,7 @@ TEST(CallRules, StepsThatCompileAgain) {
   const results::Advice advice = Advise(make("compile_fx_inner (dynamo_timed)"));
   const results::Finding* finding = Find(advice, "ST-005");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 2000 * kUs, 10 * kUs);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 2000 * kUs, 10 * kUs);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("1 a step"));
   // Compiled code that runs.
   EXPECT_THAT(Ids(Advise(make("torch/_inductor/compile_fx.py(1870): run"))),

@@ -29,7 +29,7 @@ TEST(CopyRules, PageableMemoryHoldsUpTheHost) {
   const results::Finding* finding = Find(advice, "CP-001");
   ASSERT_NE(finding, nullptr);
   // 5 ms of kernels and 3 ms of copy.
-  EXPECT_NEAR(finding->recoverable_ratio(), 3.0 / 8, 0.02);
+  EXPECT_NEAR(finding->gain().high_ratio(), 3.0 / 8, 0.02);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("1 a step"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("16.0 MiB"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("HtoD of 3.00 ms"));
@@ -60,7 +60,7 @@ TEST(CopyRules, CopiesThatWait) {
   const results::Finding* finding = Find(advice, "CP-002");
   ASSERT_NE(finding, nullptr);
   // The copy, and the start of the launches behind it.
-  EXPECT_NEAR(finding->recoverable_ratio(), 1.0 / 4, 0.02);
+  EXPECT_NEAR(finding->gain().high_ratio(), 1.0 / 4, 0.02);
   EXPECT_THAT(Ids(advice), Not(Contains("CP-001")));
   EXPECT_THAT(Ids(advice), Not(Contains("CP-003")));
   EXPECT_THAT(Ids(Advise(make(64 << 10, 1000))), Not(Contains("CP-002")))
@@ -78,7 +78,7 @@ TEST(CopyRules, ManySmallCopies) {
   const results::Finding* finding = Find(advice, "CP-004");
   ASSERT_NE(finding, nullptr);
   // 99 of 100 copies are behind another one. One copy remains, and the kernel.
-  EXPECT_NEAR(finding->recoverable_ratio(), 990.0 / 2015, 0.03);
+  EXPECT_NEAR(finding->gain().high_ratio(), 990.0 / 2015, 0.03);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("99 a step"));
   EXPECT_THAT(Ids(Advise(make(2, 4096))), Not(Contains("CP-004"))) << "no run";
   EXPECT_THAT(Ids(Advise(make(100, 1 << 20))), Not(Contains("CP-004"))) << "not small";
@@ -96,7 +96,7 @@ TEST(CopyRules, BytesThatComeBack) {
   const results::Advice advice = Advise(make(4 * kMiB));
   const results::Finding* finding = Find(advice, "CP-006");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(finding->recoverable_ratio(), 1.0 / 3, 0.02);
+  EXPECT_NEAR(finding->gain().high_ratio(), 1.0 / 3, 0.02);
   EXPECT_EQ(finding->confidence().level(), results::LEVEL_MEDIUM);
   EXPECT_THAT(Ids(advice), Not(Contains("CP-002"))) << "one finding a mechanism";
   EXPECT_THAT(Ids(Advise(make(3 * kMiB))), Not(Contains("CP-006"))) << "another number of bytes";
@@ -113,7 +113,7 @@ TEST(CopyRules, MemoryThatIsSetAgainAndAgain) {
   const results::Advice advice = Advise(make(50));
   finding = Find(advice, "CP-008");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(finding->recoverable_ratio(), 500.0 / 1520, 0.03);
+  EXPECT_NEAR(finding->gain().high_ratio(), 500.0 / 1520, 0.03);
   EXPECT_THAT(Ids(advice), Not(Contains("CP-003")));
   EXPECT_THAT(Ids(Advise(make(1))), Not(Contains("CP-008"))) << "below two per cent";
 }
@@ -137,7 +137,7 @@ TEST(CopyRules, PagesThatMove) {
   const results::Finding* finding = Find(advice, "CP-007");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(finding->evidence(0), HasSubstr("100 us of the mean step"));
-  EXPECT_FALSE(finding->has_recoverable_per_step_ns()) << "nobody knows what waited";
+  EXPECT_FALSE(finding->has_gain()) << "nobody knows what waited";
   EXPECT_THAT(Ids(Advise(make(10))), Not(Contains("CP-007")));
 }
 

@@ -62,7 +62,7 @@ TEST(DetailRules, DimensionsThatSlowTensorCores) {
   EXPECT_THAT(WordsOf(*finding), HasSubstr("20.0 % of the kernels' time (200 us a step)"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("4096x512 by 512x30522"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("multiples of 8"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 100e3, 5e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 100e3, 5e3);
   EXPECT_THAT(Ids(advise("aten::addmm", Detail("[[30528],[4095,512],[512,30528]]",
                                                "[[1],[512,1],[1,512]]", half))),
               Not(Contains("GP-008")))
@@ -104,7 +104,7 @@ TEST(DetailRules, SmallMessages) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding),
               HasSubstr("10 a step collectives have less than 256 KiB, 64.0 KiB"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 100e3, 5e3) << "half of it";
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 100e3, 5e3) << "half of it";
   EXPECT_THAT(Ids(advise("{\"dtype\":\"Float\",\"In msg nelems\":65536}")),
               Not(Contains("CO-004")));
   EXPECT_THAT(Ids(advise("{\"In msg nelems\":32768}")), Not(Contains("CO-004"))) << "of what type?";
@@ -177,7 +177,7 @@ TEST(RankRules, RanksWithDifferentWork) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 computes for 1.40 ms a step"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 5 on device 0 computes for 1.00 ms"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 200e3, 5e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 200e3, 5e3);
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1080))), Not(Contains("CO-008")));
 }
 
@@ -188,7 +188,7 @@ TEST(RankRules, ARankThatIsLate) {
   const results::Finding* finding = Find(advice, "CO-002");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 is the last of 2 ranks at 8 of 8"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 400e3, 60e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 400e3, 60e3);
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1040), options)), Not(Contains("CO-002")));
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1400))), Not(Contains("CO-002"))) << "its work explains it";
 }

@@ -68,7 +68,7 @@ TEST(InputRules, WorkersThatReadFiles) {
   const results::Advice advice = make(700);
   const results::Finding* finding = Find(advice, "IN-003");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
+  EXPECT_EQ(finding->gain().high_ns(), 40 * kMs);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("/data/shard_1 of 700 ms"));
   EXPECT_THAT(Ids(advice), Not(Contains("IN-001"))) << "one finding a mechanism";
   EXPECT_THAT(Ids(make(300)), Not(Contains("IN-003")));
@@ -118,7 +118,7 @@ TEST(InputRules, TheStepsThreadWorksOnBatches) {
   const results::Advice advice = make(1);
   const results::Finding* finding = Find(advice, "IN-006");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 7 * kMs);
+  EXPECT_EQ(finding->gain().high_ns(), 7 * kMs);
   EXPECT_THAT(Ids(advice), Not(Contains("IN-001"))) << "one finding a mechanism";
   EXPECT_THAT(Ids(make(7)), Not(Contains("IN-006"))) << "it waits for the workers";
 }
@@ -166,7 +166,7 @@ TEST(InputRules, FilesOfAColdCache) {
   const results::Finding* finding = Find(advice, "IN-008");
   ASSERT_NE(finding, nullptr) << testing::PrintToString(Ids(advice));
   // The mean step is 24 ms long, and steps of the last third take 21 ms.
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 3 * kMs);
+  EXPECT_EQ(finding->gain().high_ns(), 3 * kMs);
   EXPECT_THAT(Ids(make(2)), Not(Contains("IN-008")));
 }
 

@@ -42,7 +42,7 @@ TEST(KernelRules, AKernelWhoseRegistersLimitItsOccupancy) {
   EXPECT_THAT(WordsOf(*finding), HasSubstr("20.0 % of the kernels' time (200 us a step)"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("scan_rows, 12.5 %, limited by registers"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("__launch_bounds__"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 100e3, 5e3) << "half of it";
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 100e3, 5e3) << "half of it";
   EXPECT_EQ(finding->confidence().level(), results::LEVEL_LOW);
   EXPECT_THAT(Ids(Advise(make(64))), Not(Contains("GP-003")));
   // Products have few warps by design.
@@ -65,7 +65,7 @@ TEST(KernelRules, AGridThatIsTooSmall) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("recurrent_cell, 33 blocks for 132 multiprocessors"));
   // A quarter of the multiprocessors works: three quarters of the time could do other work.
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 150e3, 5e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 150e3, 5e3);
   EXPECT_THAT(Ids(Advise(make(120, 200))), Not(Contains("GP-004"))) << "persistent kernels";
   EXPECT_THAT(Ids(Advise(make(33, 8))), Not(Contains("GP-004"))) << "too short to be filled";
 }
@@ -83,7 +83,7 @@ TEST(KernelRules, ANearlyEmptyLastWave) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("stencil, 1.10 waves"));
   // 1.1 of 2 waves have work.
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 90e3, 4e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 90e3, 4e3);
   EXPECT_THAT(Ids(Advise(make(1056))), Not(Contains("GP-005")));
   EXPECT_THAT(Ids(Advise(make(1056 + 500))), Not(Contains("GP-005")));
   EXPECT_THAT(Ids(Advise(make(1056 * 4 + 106))), Not(Contains("GP-005")));
@@ -99,7 +99,7 @@ TEST(KernelRules, ProgramsOf32Bits) {
       Advise(make("cutlass_80_tensorop_s1688gemm_128x128_16x5_nt_align4_tf32"));
   const results::Finding* finding = Find(advice, "GP-007");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.5, 0.02);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.5, 0.02);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("0.0 % of the time of kernels of known type"));
   EXPECT_THAT(Ids(Advise(make(kProduct))), Not(Contains("GP-007")));
   // Without tensor cores, another rule says the same.
@@ -126,7 +126,7 @@ TEST(KernelRules, AttentionOfSingleKernels) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("1 a step times"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("10.0 % of the kernels' time (100 us a step)"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 100e3, 5e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 100e3, 5e3);
   EXPECT_THAT(Ids(Advise(make(softmax, 1))), Not(Contains("GP-009")))
       << "a router, or a classifier";
   EXPECT_THAT(Ids(Advise(make("cunn_LogSoftMaxForward", 16))), Not(Contains("GP-009")));
@@ -160,7 +160,7 @@ TEST(KernelRules, ChangesOfTypesAndLayouts) {
   const results::Finding* finding = Find(advice, "GP-015");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("20.0 % of the kernels' time (200 us a step)"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 100e3, 5e3);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 100e3, 5e3);
   EXPECT_THAT(Ids(Advise(make(60))), Not(Contains("GP-015")));
 }
 
@@ -199,7 +199,7 @@ TEST(KernelRules, LongGaps) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(Ids(advice), Not(Contains("LA-001")));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("in step 5, during evaluate"));
-  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 30e6 / 40, 5e4);
+  EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 30e6 / 40, 5e4);
   EXPECT_THAT(Ids(Advise(make(8'000))), Not(Contains("GP-002")));
 }
 

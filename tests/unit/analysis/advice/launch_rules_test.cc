@@ -30,8 +30,8 @@ TEST(LaunchRules, AHostThatIsLate) {
   const results::Advice advice = Advise(make(300));
   const results::Finding* finding = Find(advice, "LA-001");
   ASSERT_NE(finding, nullptr);
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.94, 0.02);
-  EXPECT_LE(finding->recoverable_per_step_ns(), advice.verdict().step_ns());
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.94, 0.02);
+  EXPECT_LE(finding->gain().high_ns(), advice.verdict().step_ns());
   // Addresses differ from run to run: names are told without them, and once.
   EXPECT_THAT(WordsOf(*finding), HasSubstr("<built-in method add of type object> 5."));
   EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("0x7f")));
@@ -49,7 +49,7 @@ TEST(LaunchRules, WaitsForDataAreOfAnotherRule) {
   }));
   EXPECT_THAT(Ids(advice), Not(Contains("LA-001")));
   ASSERT_NE(Find(advice, "IN-001"), nullptr);
-  EXPECT_NEAR(Find(advice, "IN-001")->recoverable_ratio(), 0.74, 0.03);
+  EXPECT_NEAR(Find(advice, "IN-001")->gain().high_ratio(), 0.74, 0.03);
 }
 
 TEST(LaunchRules, VeryShortKernels) {
@@ -63,7 +63,7 @@ TEST(LaunchRules, VeryShortKernels) {
   const results::Finding* finding = Find(advice, "LA-002");
   ASSERT_NE(finding, nullptr);
   // Half of their time.
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.45, 0.06);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.45, 0.06);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("300 a step of 300 a step kernels are shorter"));
   EXPECT_THAT(Ids(Advise(make(12))), Not(Contains("LA-002")));
   PassOptions options;
@@ -87,7 +87,7 @@ TEST(LaunchRules, TheSameKernelAgainAndAgain) {
   const results::Finding* finding = Find(advice, "LA-003");
   ASSERT_NE(finding, nullptr);
   // 39 launches of 25 us, less the kernels' own time.
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.27, 0.04);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.27, 0.04);
   EXPECT_THAT(WordsOf(*finding),
               HasSubstr("40 a step kernels repeat what is before them: adam_update"));
   EXPECT_THAT(Ids(advice), Not(Contains("LA-001"))) << "one finding a mechanism";
@@ -109,7 +109,7 @@ TEST(LaunchRules, ACandidateForAGraph) {
   const results::Finding* finding = Find(advice, "LA-006");
   ASSERT_NE(finding, nullptr) << testing::PrintToString(Ids(advice));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("10 of 10 steps run the same 60 kernels"));
-  EXPECT_GT(finding->recoverable_ratio(), 0.03);
+  EXPECT_GT(finding->gain().high_ratio(), 0.03);
   EXPECT_THAT(Ids(Advise(make(50))), Not(Contains("LA-006"))) << "steps differ";
 }
 

@@ -109,7 +109,7 @@ TEST(MemoryRules, StepsThatAllocate) {
   const results::Finding* finding = Find(advice, "ME-005");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_INFO);
-  EXPECT_FALSE(finding->has_recoverable_per_step_ns());
+  EXPECT_FALSE(finding->has_gain());
   EXPECT_THAT(Ids(Advise(make(false))), Not(Contains("ME-005")));
 }
 
@@ -158,7 +158,7 @@ TEST(MemoryRules, LowClocks) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("1,386 MHz in the mean, of 1,980 MHz (30.0 % less)"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("sw_power_cap 100.0 %"));
-  EXPECT_NEAR(finding->recoverable_ratio(), 0.3, 0.02);
+  EXPECT_NEAR(finding->gain().high_ratio(), 0.3, 0.02);
   EXPECT_THAT(Ids(Advise(make(1800, kPowerCap))), Not(Contains("GP-013")));
   EXPECT_THAT(Ids(Advise(make(1386, kIdle))), Not(Contains("GP-013"))) << "nobody asked for more";
 }

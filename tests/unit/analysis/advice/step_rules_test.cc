@@ -34,7 +34,7 @@ TEST(StepRules, WarmUpIsToldAndCostsNothing) {
   const results::Finding* finding = Find(advice, "ST-001");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_INFO);
-  EXPECT_FALSE(finding->has_recoverable_per_step_ns());
+  EXPECT_FALSE(finding->has_gain());
   EXPECT_THAT(finding->evidence(0), HasSubstr("1 step takes 20.0 times the median"));
   EXPECT_THAT(Ids(Advise(HostSteps("", 0, 0, 1500))), Not(Contains("ST-001")));
 }
@@ -44,7 +44,7 @@ TEST(StepRules, GarbageIsCollectedInSteps) {
   const results::Advice advice = Advise(HostSteps(name, 100));
   const results::Finding* finding = Find(advice, "ST-003");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 100 * kUs);
+  EXPECT_EQ(finding->gain().high_ns(), 100 * kUs);
   EXPECT_THAT(finding->evidence(0), HasSubstr("100 us of the mean step of 1.00 ms (10.0 %)"));
   EXPECT_THAT(Ids(Advise(HostSteps(name, 5))), Not(Contains("ST-003")));
   EXPECT_THAT(Ids(Advise(HostSteps("collect_metrics", 100))), Not(Contains("ST-003")));
@@ -54,7 +54,7 @@ TEST(StepRules, CheckpointsInSteps) {
   const results::Advice advice = Advise(HostSteps("torch.save", 200));
   const results::Finding* finding = Find(advice, "ST-004");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 200 * kUs);
+  EXPECT_EQ(finding->gain().high_ns(), 200 * kUs);
   EXPECT_THAT(finding->evidence(0), HasSubstr("torch.save of 200 us"));
   EXPECT_THAT(Ids(Advise(HostSteps("torch.save", 5))), Not(Contains("ST-004")));
 }
@@ -63,7 +63,7 @@ TEST(StepRules, TimeBetweenSteps) {
   const results::Advice advice = Advise(HostSteps("", 0, 100));
   const results::Finding* finding = Find(advice, "ST-006");
   ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 100 * kUs);
+  EXPECT_EQ(finding->gain().high_ns(), 100 * kUs);
   EXPECT_THAT(Ids(Advise(HostSteps("", 0, 20))), Not(Contains("ST-006")));
 }
 

@@ -169,8 +169,8 @@ TEST(DeviceTimeline, CategoriesOfRandomWorkAddUp) {
 }
 
 results::TimeCategory Category(const std::string& name) {
-  return IsCollective(name) ? results::TIME_CATEGORY_COLLECTIVE
-                            : CategoryOf(PrecisionOf(name, 9, 0).precision);
+  return IsCollective({}, name) ? results::TIME_CATEGORY_COLLECTIVE
+                                : CategoryOf(PrecisionOf(name, 9, 0).precision);
 }
 
 TEST(KernelCategory, ComesFromCodeOrName) {
@@ -190,12 +190,12 @@ TEST(KernelCategory, ComesFromCodeOrName) {
 }
 
 TEST(KernelClass, InstructionsOfXlaMoveData) {
-  EXPECT_TRUE(IsCollective("all-reduce.12"));
-  EXPECT_TRUE(IsCollective("%collective-permute = f32[8]"));
+  EXPECT_TRUE(IsCollective({}, "all-reduce.12"));
+  EXPECT_TRUE(IsCollective({}, "%collective-permute = f32[8]"));
   EXPECT_TRUE(IsCopyOfXla("copy-done.2"));
   EXPECT_TRUE(IsCopyOfXla("%copy-start = (f32[5])"));
   EXPECT_FALSE(IsCopyOfXla("copy.3"));
-  EXPECT_FALSE(IsCollective("fusion.7"));
+  EXPECT_FALSE(IsCollective({}, "fusion.7"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,38 @@ TEST(AllocationSite, SkipsTheAllocatorsOwnFrames) {
   EXPECT_EQ(site(), frames[2].name());
   frames.Clear();
   EXPECT_EQ(site(), "");
+}
+
+TEST(AllocationSite, SkipsTheStandardLibrary) {
+  google::protobuf::RepeatedPtrField<results::Frame> frames;
+  const auto site = [&frames](std::initializer_list<const char*> names) {
+    frames.Clear();
+    for (const char* name : names) frames.Add()->set_name(name);
+    std::vector<const results::Frame*> stack;
+    for (const results::Frame& frame : frames) stack.push_back(&frame);
+    return AllocationSite(stack);
+  };
+  const char* const construct =
+      "void std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::"
+      "_M_construct<char*>(char*, char*, std::forward_iterator_tag)";
+  const char* const insert =
+      "void std::vector<std::string, std::allocator<std::string> >::_M_realloc_insert<std::string>"
+      "(__gnu_cxx::__normal_iterator<std::string*, std::vector<std::string> >, std::string&&)";
+  EXPECT_EQ(site({"malloc", construct, insert, "parse_request(char const*)", "main"}),
+            "parse_request(char const*)");
+  // What a function returns or takes is not where it is.
+  EXPECT_EQ(site({construct, "std::string make_key<int>(std::vector<int> const&)", "main"}),
+            "std::string make_key<int>(std::vector<int> const&)");
+  EXPECT_EQ(site({construct, "(anonymous namespace)::Store::add(std::string)", "main"}),
+            "(anonymous namespace)::Store::add(std::string)");
+  // A library without symbols is known by its file.
+  frames.Clear();
+  frames.Add()->set_name("libstdc++.so.6+0x12345");
+  frames[0].set_module("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
+  frames.Add()->set_name("handle");
+  EXPECT_EQ(AllocationSite({&frames[0], &frames[1]}), "handle");
+  // Nothing else allocated: the library's own function is all that there is.
+  EXPECT_EQ(site({"malloc", construct}), construct);
 }
 
 }  // namespace

@@ -293,7 +293,7 @@ TEST(OverviewGpu, IdleGpusAreFoundWithTheirMainCause) {
   EXPECT_THAT(finding->evidence(0), HasSubstr("49.0 ms of 80.0 ms"));
   EXPECT_THAT(finding->evidence(1),
               HasSubstr("For 37.0 ms of this time, the host had not launched the next work."));
-  EXPECT_FALSE(finding->has_recoverable_per_step_ns());
+  EXPECT_FALSE(finding->has_gain());
 }
 
 TEST(OverviewGpu, BusyGpusAndBriefUseAreNoFinding) {

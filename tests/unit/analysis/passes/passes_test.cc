@@ -356,7 +356,7 @@ TEST(Overview, BusyWorkersOnFewProcessors) {
   const results::Finding* finding = FindRule(overview, "IN-002");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_HIGH);
-  EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
+  EXPECT_EQ(finding->gain().high_ns(), 40 * kMs);
   EXPECT_THAT(finding->caveat(), HasSubstr("More workers alone do not help"));
   EXPECT_EQ(overview.findings(0).id(), "IN-002");
 }
@@ -444,7 +444,7 @@ TEST(Overview, WaitingForAProcessorNamesWhoTakesIt) {
     const results::Finding* finding = FindRule(overview, "TH-001");
     ASSERT_NE(finding, nullptr);
     EXPECT_EQ(finding->name().find("Other programs") != std::string::npos, !own);
-    EXPECT_NEAR(finding->recoverable_ratio(), 0.25, 0.001);
+    EXPECT_NEAR(finding->gain().high_ratio(), 0.25, 0.001);
   }
 }
 

@@ -90,7 +90,7 @@ TEST(RunWithRanges, ARangeMarksSteps) {
   EXPECT_EQ(FindRule(overview, "RU-001"), nullptr);
   EXPECT_EQ(FindRule(overview, "HO-001"), nullptr) << "no operation of any framework was recorded";
   ASSERT_NE(FindRule(overview, "SY-007"), nullptr);
-  EXPECT_EQ(FindRule(overview, "SY-007")->recoverable_per_step_ns(), 60 * kMs);
+  EXPECT_EQ(FindRule(overview, "SY-007")->gain().high_ns(), 60 * kMs);
 }
 
 TEST(Advice, DoesNotCompileTheCompiled) {

@@ -21,6 +21,7 @@ struct Loop {
   std::vector<int64_t> marks_ms;       // lengths of the host's steps
   std::vector<int64_t> waits_ms = {};  // before the launch of each step; empty: 0
   int64_t pause_ms = 0;                // between two steps
+  int64_t longest_pause_ms = 0;        // instead, behind the third step
   bool has_gpu = true;
 };
 
@@ -42,6 +43,7 @@ results::Overview OverviewOf(const Loop& loop) {
       stream->Kernel(kernel, start, free_at, number);
     }
     at += loop.marks_ms[i] + loop.pause_ms;
+    if (i == 2) at += loop.longest_pause_ms;
   }
   return RunPass<results::Overview>("overview", MakeTrace({&builder}));
 }
@@ -60,9 +62,16 @@ TEST(StepRate, AHostThatKeepsPaceIsRight) {
   EXPECT_NEAR(OverviewOf(with_data).steps_per_s(), 4 / 0.18, 0.01);
 }
 
-TEST(StepRate, TheTimeBetweenStepsDoesNotCount) {
+// It is a part of the period. Behind the last step there is none.
+TEST(StepRate, TheTimeBetweenStepsCounts) {
   const Loop loop = {.marks_ms = {25, 25, 25, 25, 25}, .pause_ms = 100};
-  EXPECT_NEAR(OverviewOf(loop).steps_per_s(), 40, 0.01);
+  EXPECT_NEAR(OverviewOf(loop).steps_per_s(), 5 / 0.525, 0.01);
+}
+
+// A pause that is far longer than most is no part of a step: an evaluation, a checkpoint.
+TEST(StepRate, AnEvaluationDoesNotCount) {
+  const Loop loop = {.marks_ms = {25, 25, 25, 25, 25, 25}, .longest_pause_ms = 1000};
+  EXPECT_NEAR(OverviewOf(loop).steps_per_s(), 40, 0.5);
 }
 
 TEST(StepRate, WithoutAGpuTheMarksCount) {

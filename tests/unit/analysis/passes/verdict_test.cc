@@ -84,12 +84,12 @@ TEST(Verdict, AHostThatLaunchesTooLate) {
   const Loop loop = {std::vector<const char*>(20, kFp16Product), 20, 480};
   const results::Advice advice = Advise(Make(loop));
   EXPECT_EQ(advice.verdict().bound(), results::BOUND_HOST);
-  EXPECT_EQ(advice.verdict().window(), results::STEP_WINDOW_DEVICE);
+  EXPECT_EQ(advice.verdict().window(), results::STEP_WINDOW_PERIOD);
   EXPECT_GT(advice.verdict().bound_ratio(), 0.9);
   const results::Finding& late = Find(advice, "LA-001");
   EXPECT_EQ(late.severity(), results::SEVERITY_HIGH);
   // 20 kernels of 20 us remain of a step of 9.7 ms.
-  EXPECT_NEAR(late.recoverable_ratio(), 0.95, 0.02);
+  EXPECT_NEAR(late.gain().high_ratio(), 0.95, 0.02);
   EXPECT_THAT(Ids(advice), testing::Not(testing::Contains("GP-001"))) << "one finding a mechanism";
 }
 
@@ -99,7 +99,7 @@ TEST(Verdict, ProductsWithoutTensorCores) {
   EXPECT_EQ(advice.verdict().bound(), results::BOUND_COMPUTE);
   EXPECT_THAT(Ids(advice), testing::ElementsAre("GP-006"));
   // Products that are four times as fast.
-  EXPECT_NEAR(Find(advice, "GP-006").recoverable_ratio(), 0.75, 0.02);
+  EXPECT_NEAR(Find(advice, "GP-006").gain().high_ratio(), 0.75, 0.02);
   Loop old = loop;
   old.compute_major = 6;
   EXPECT_THAT(Ids(Advise(Make(old))), testing::IsEmpty()) << "the device has none";
@@ -127,7 +127,7 @@ TEST(Verdict, FusionAlsoRemovesCallsOfTheHost) {
   for (const results::WhatIf& what_if : advice.verdict().what_ifs())
     if (what_if.subject() == results::WHAT_IF_COMPUTE) bound = what_if.saved_ns();
   const results::Finding& fusion = Find(advice, "LA-008");
-  EXPECT_GT(fusion.recoverable_per_step_ns(), bound);
+  EXPECT_GT(fusion.gain().high_ns(), bound);
   EXPECT_THAT(fusion.caveat(), testing::HasSubstr("fusion also removes calls of the host"));
   const Loop late = {std::vector<const char*>(20, kAdd), 490, 20};
   EXPECT_EQ(Find(Advise(Make(late)), "LA-008").caveat(), "") << "the host does not limit the gain";
@@ -138,7 +138,7 @@ TEST(Verdict, CollectivesOnTheStreamThatComputes) {
   const results::Advice advice = Advise(Make(loop));
   EXPECT_EQ(advice.verdict().bound(), results::BOUND_COLLECTIVES);
   EXPECT_THAT(Ids(advice), testing::ElementsAre("CO-001"));
-  EXPECT_NEAR(Find(advice, "CO-001").recoverable_ratio(), 0.6, 0.02);
+  EXPECT_NEAR(Find(advice, "CO-001").gain().high_ratio(), 0.6, 0.02);
 }
 
 TEST(Verdict, AColdStartHasNothingSteadyToTune) {

@@ -268,7 +268,7 @@ TEST(Json, NumbersEnumsAndAbsentFields) {
   const auto json = nlohmann::json::parse(ToJson(overview));
   EXPECT_EQ(json["findings"][0]["severity"], "high");
   EXPECT_EQ(json["findings"][0]["confidence"]["level"], "low");
-  EXPECT_TRUE(json["findings"][0]["recoverable_per_step_ns"].is_null());
+  EXPECT_TRUE(json["findings"][0]["gain"].is_null());
   EXPECT_EQ(json["meta"]["window_end_ns"].get<int64_t>(), 9'007'199'254'740'993);
   EXPECT_TRUE(json["steps"].is_null());
   EXPECT_TRUE(json["top_ops"].is_array());

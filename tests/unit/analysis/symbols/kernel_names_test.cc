@@ -100,6 +100,17 @@ TEST(KernelNames, ThatCannotSayItHaveANumber) {
   EXPECT_EQ(ShortKernelNames({first, second, third}).at(first), two.at(first));
 }
 
+TEST(KernelNames, LoseTheNumbersOfCompilersAlone) {
+  EXPECT_EQ(NumberlessKernelName("triton_poi_fused_add_mul_3"), "triton_poi_fused_add_mul_#");
+  EXPECT_EQ(NumberlessKernelName("loop_add_fusion_12"), "loop_add_fusion_#");
+  EXPECT_EQ(NumberlessKernelName("all-reduce.12"), "all-reduce.#");
+  EXPECT_EQ(NumberlessKernelName("void f<float, 2ul, 32>(Accessor<float, 1ul>)"),
+            "void f<float, #, 32>(Accessor<float, #>)");
+  // Other tiles are other kernels.
+  for (const char* name : {"ampere_sgemm_128x64_nn", "volta_sgemm_32", "void g<4, 128>(int)", ""})
+    EXPECT_EQ(NumberlessKernelName(name), name);
+}
+
 TEST(KernelNames, HostileOnesAreReadInLinearTime) {
   // Megabytes: quadratic work would take hours.
   for (const char* piece : {"a<", "f<g<(x),", "int, ", "(", "{", "&(", "a::", "x_", "const ",
