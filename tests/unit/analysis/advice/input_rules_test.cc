@@ -83,8 +83,11 @@ TEST(InputRules, TooFewWorkers) {
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(finding->name(), HasSubstr("too few"));
   EXPECT_THAT(WordsOf(*finding), HasSubstr("num_workers="));
+  EXPECT_THAT(Ids(advice), Not(Contains("IN-002")));
   loader.main().process().cores = 2;
-  EXPECT_THAT(Ids(loader.Run()), Contains("IN-002")) << "there are no processors for more";
+  const results::Advice full = loader.Run();
+  EXPECT_THAT(Ids(full), Contains("IN-002")) << "there are no processors for more";
+  EXPECT_THAT(Ids(full), Not(Contains("IN-004")));
 }
 
 TEST(InputRules, TooManyWorkers) {
