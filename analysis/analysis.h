@@ -225,6 +225,14 @@ struct KeptBaseline {
 // Makes the list of a folder of baselines: results::Baselines.
 std::unique_ptr<google::protobuf::Message> ListBaselines(const std::string& folder,
                                                          const std::vector<KeptBaseline>& kept);
+// Plans what `gpuprof try` runs: results::Trials with a trial for each remedy of the findings of
+// `advice`, and the findings without a remedy. `advice` is the result of the pass `advise`.
+std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Message& advice);
+// Measures the steps of a recorded run, into a results::TrialRun.
+Error MeasureRun(const Trace& trace, const PassOptions& options, google::protobuf::Message* run);
+// Computes what each change won, from the runs of a results::Trials.
+void CompareRuns(google::protobuf::Message* trials);
+
 // Compares two baselines: steps, categories of the device's time, kernels and operations. The
 // result is a results::Diff.
 Error CompareBaselines(const google::protobuf::Message& before,

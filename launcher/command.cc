@@ -45,6 +45,19 @@ constexpr char kImportFooter[] =
     "read is written).\n"
     "It is 3 too if the bundle could not be written.";
 
+constexpr char kTryFooter[] =
+    "  gpuprof try run1 -- python3 train.py --steps 200\n"
+    "  gpuprof try run1 --list                     # what would be run\n"
+    "  gpuprof try run1 --set OMP_NUM_THREADS=8 -- ./solver\n\n"
+    "COMMAND runs several times, recorded: without a change, and with each change that the "
+    "findings of BUNDLE allow.\n"
+    "Runs with and without a change alternate. Each lasts until COMMAND ends, so name a short run. "
+    "COMMAND must\n"
+    "bear to run again: files that it writes are written again.\n"
+    "Exit status: 0 success, 1 a run failed and the rest was left out, 2 wrong usage, 3 an input "
+    "could not be read.\n"
+    "It is 125 if a run could not be started.";
+
 constexpr char kReportFooter[] =
     "  gpuprof report run1                         # then: open report.html in a browser\n"
     "  gpuprof report run2 --against run1          # with a page that compares run2 with run1\n\n"
@@ -169,6 +182,8 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0 success, 1 a finding of the severity of --fail-on, 2 wrong usage.\n"
        "It is 3 if an input could not be read or is cut; its readable part is looked at.",
        MakeAdvise},
+      {"try", "[OPTIONS] BUNDLE -- COMMAND [ARGUMENT...]",
+       "Measure what changes of the environment win", kTryFooter, MakeTry},
       {"diff", "[OPTIONS] BEFORE AFTER | --baseline NAME AFTER",
        "Compare two recordings: is the program slower now",
        "  gpuprof diff run1 run2 --format=markdown --fail-on regression\n"

@@ -49,6 +49,7 @@ std::unique_ptr<Verb> MakeRun();
 std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakePs();
 std::unique_ptr<Verb> MakeAdvise();
+std::unique_ptr<Verb> MakeTry();
 std::unique_ptr<Verb> MakeDiff();
 std::unique_ptr<Verb> MakeBaseline();
 std::unique_ptr<Verb> MakeSchema();

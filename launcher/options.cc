@@ -193,6 +193,7 @@ void Options::SplitCommand(std::vector<std::string>* words) {
       command_->assign(words->begin() + static_cast<long>(at) + 1, words->end());
       break;
     }
+    if (needs_mark_) continue;
     if (word.size() < 2 || word[0] != '-') {
       command_->assign(words->begin() + static_cast<long>(at), words->end());
       break;
@@ -202,6 +203,11 @@ void Options::SplitCommand(std::vector<std::string>* words) {
     if (separate_value) ++at;
   }
   words->resize(std::min(at, words->size()));
+}
+
+void Options::CommandBehindMark(std::vector<std::string>* command) {
+  Command(command);
+  needs_mark_ = true;
 }
 
 std::string Options::CheckValues() {

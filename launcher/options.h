@@ -58,6 +58,8 @@ class Options {
                    bool required = true);
   // Makes a command line of all words from the first word that is not an option, or behind `--`.
   void Command(std::vector<std::string>* command);
+  // Makes one of the words behind `--` alone: the verb has other words in front.
+  void CommandBehindMark(std::vector<std::string>* command);
 
   enum class Outcome { kGo, kHelp, kError };
   // Parses the words behind the verb. kHelp: `message` is the help text. kError: cause and fix.
@@ -84,6 +86,7 @@ class Options {
   std::unique_ptr<Parser> parser_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::string>* command_ = nullptr;
+  bool needs_mark_ = false;
   std::map<std::string, std::string> flag_settings_;
   std::map<std::string, std::string> file_settings_;
 };

@@ -128,26 +128,22 @@ std::string WithoutAddresses(std::string_view name) {
   return out;
 }
 
-namespace {
-
-enum class Framework { kNone, kTorch, kTensorFlow, kJax };
-
 Framework FrameworkOf(const AdviceFacts& facts) {
   const auto of = [](const std::string& text) {
     const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
-    if (has("torch") || has("PyTorch") || text.starts_with("aten::")) return Framework::kTorch;
+    if (has("torch") || has("PyTorch") || text.starts_with("aten::") ||
+        text.starts_with("ProfilerStep#"))
+      return Framework::kTorch;
     if (has("TensorFlow") || has("tensorflow")) return Framework::kTensorFlow;
     return has("JAX") || has("jax") || text.starts_with("Pjit") || has("PjRt") ? Framework::kJax
                                                                                : Framework::kNone;
   };
   for (const std::string& framework : facts.overview->environment().frameworks())
     if (const Framework found = of(framework); found != Framework::kNone) return found;
-  for (const results::Op& op : facts.overview->top_ops())
+  for (const results::Op& op : facts.ops->ops())
     if (const Framework found = of(op.name()); found != Framework::kNone) return found;
   return Framework::kNone;
 }
-
-}  // namespace
 
 bool TakesAllMemory(const AdviceFacts& facts) {
   const Framework framework = FrameworkOf(facts);

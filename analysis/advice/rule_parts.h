@@ -68,6 +68,10 @@ std::string InstanceText(const Instance& instance);
 // Returns a name without the addresses of Python's objects, which differ from run to run.
 std::string WithoutAddresses(std::string_view name);
 
+// The framework of the program, as its environment or its operations name it.
+enum class Framework { kNone, kTorch, kTensorFlow, kJax };
+Framework FrameworkOf(const AdviceFacts& facts);
+
 // What to try, in the words of each framework. Null: as for CUDA.
 struct FixWords {
   const char* cuda;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analysis/advice/places.h"
+#include "analysis/advice/remedies.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -182,6 +183,10 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
         "Use fewer threads (torch.set_num_threads(N) in the training process, OMP_NUM_THREADS=1 in "
         "each worker), fewer workers, or more processors.");
     finding.set_caveat("Work of other programs on this machine counts too.");
+    const auto processes = static_cast<uint32_t>(std::max(facts.overview->processes_size(), 1));
+    if (cores != 0)
+      AddRemedy("OMP_NUM_THREADS", std::to_string(std::max(cores / processes, 1u)),
+                "each process has its part of the processors", &finding);
   }
   return finding;
 }
@@ -378,6 +383,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   const std::string word = DeviceWord(*facts.overview);
   for (Finding& finding : findings) {
     AddPlace(facts, &finding);
+    AddRemedies(facts, &finding);
     if (word != kDeviceWord) UseDeviceWord(word, &finding);
   }
   return findings;

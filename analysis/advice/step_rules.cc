@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/advice/remedies.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
@@ -187,6 +188,7 @@ std::optional<Finding> Environment(const AdviceFacts& facts) {
     if (value.empty() || !IsOneOf(value, setting.value)) continue;
     finding.add_evidence(std::string(setting.name) + "=" + value + ": " + setting.effect + ".");
     finding.add_fix("Unset " + std::string(setting.name) + ", unless you look for a fault.");
+    AddRemedy(setting.name, "", "as if the variable had not been set", &finding);
   }
   if (facts.device && facts.device->launch_count >= 100) {
     const double part = static_cast<double>(facts.device->blocking_launch_count) /
@@ -196,7 +198,10 @@ std::optional<Finding> Environment(const AdviceFacts& facts) {
           FormatNumber(facts.device->blocking_launch_count) + " of " +
           FormatNumber(facts.device->launch_count) +
           " launches wait for their kernel, as CUDA_LAUNCH_BLOCKING=1 makes them.");
-      if (finding.fix().empty()) finding.add_fix("Unset CUDA_LAUNCH_BLOCKING.");
+      if (finding.fix().empty()) {
+        finding.add_fix("Unset CUDA_LAUNCH_BLOCKING.");
+        AddRemedy("CUDA_LAUNCH_BLOCKING", "", "as if the variable had not been set", &finding);
+      }
     }
   }
   const uint32_t cores = overview.environment().core_count();
@@ -205,6 +210,7 @@ std::optional<Finding> Environment(const AdviceFacts& facts) {
     finding.add_evidence("OMP_NUM_THREADS=" + std::to_string(threads) + ": the machine has " +
                          std::to_string(cores) + " processors.");
     finding.add_fix("Set OMP_NUM_THREADS to the number of processors of each process.");
+    AddRemedy("OMP_NUM_THREADS", std::to_string(cores), "a thread for each processor", &finding);
   }
   if (finding.evidence().empty()) return std::nullopt;
   finding.set_caveat("What these settings cost was not measured.");

@@ -42,6 +42,7 @@
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
 #include "proto/results/threads.pb.h"
+#include "proto/results/trials.pb.h"
 #include "proto/results/unified_memory.pb.h"
 
 namespace gpuprof::analysis {
@@ -359,6 +360,15 @@ const std::vector<PassEntry>& PageTable() {
        TextOf<results::Baselines, BaselinesText>,
        results::Baselines::descriptor,
        "baselines",
+       {},
+       {},
+       nullptr,
+       kPageColumns},
+      {{"trials", "Changes of the environment, measured: try"},
+       nullptr,
+       TextOf<results::Trials, TrialsText>,
+       results::Trials::descriptor,
+       "trials",
        {},
        {},
        nullptr,

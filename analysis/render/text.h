@@ -52,6 +52,7 @@ class Steps;
 class Streams;
 class Syncs;
 class Threads;
+class Trials;
 class UnifiedMemory;
 class Verdict;
 }  // namespace gpuprof::results
@@ -101,6 +102,7 @@ std::string RulesText(const results::Rules& result, const TextOptions& options);
 std::string AdviceText(const results::Advice& result, const TextOptions& options);
 std::string BaselineText(const results::Baseline& baseline, const TextOptions& options);
 std::string BaselinesText(const results::Baselines& list, const TextOptions& options);
+std::string TrialsText(const results::Trials& trials, const TextOptions& options);
 std::string DiffText(const results::Diff& diff, const TextOptions& options);
 // Returns tables for a pull request.
 std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options);

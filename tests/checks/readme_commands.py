@@ -26,6 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES = ROOT / "docs/extending.md"  # its commands do not exist yet
 BUNDLE = "run1"
+RULES_OPTION = "--kernel-rules"
+RULES_FILE = "families.txt"  # as docs/analysing.md shows it
 # What a newcomer trains takes a minute; the commands that follow need a few steps.
 TRAINING = "examples/pytorch_train/train.py"
 SHORT = " --epochs 1 --steps 3 --batch-size 4"
@@ -82,7 +84,7 @@ def trial(command):
     if verb == "stats":
         if not rest or rest[0].isupper():
             return None
-        values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width", "--window", "--steps", "--device"}
+        values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width", "--window", "--steps", "--device", RULES_OPTION}
         options = [word for at, word in enumerate(rest[1:], 1) if word.startswith("--") or rest[at - 1] in values]
         # A folder that is there in place of the one that is shown.
         folders = [BUNDLE for at, word in enumerate(rest) if word == "--symfs"]
@@ -100,6 +102,8 @@ def trial(command):
         return ["export", BUNDLE, "-o", "-"]
     if verb == "report":
         return ["report", BUNDLE, "-o", "-"]
+    if verb == "try":
+        return ["try", BUNDLE, "--list"]
     if verb == "serve":
         return ["help", "serve"]  # it would not end
     if verb == "import":
@@ -162,7 +166,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report", "serve")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report", "serve", "try")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")
@@ -197,6 +201,8 @@ def main():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "examples", os.path.join(folder, "examples"))
+        rules = re.search(r"^```\n(# a family, .*?)^```", texts[ROOT / "docs/analysing.md"], re.M | re.S).group(1)
+        pathlib.Path(folder, RULES_FILE).write_text(rules, encoding="utf-8")
         checker = Checker(gpuprof, folder)
         for page, text in texts.items():
             for target in re.findall(r"(?:^|`)make ([\w-]+)", text, re.M):

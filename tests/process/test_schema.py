@@ -149,7 +149,7 @@ def test_every_message_of_a_result_is_described():
 def test_pages_of_verbs_are_described_like_passes():
     pages = {each["name"]: each for each in schema()["results"]["pages"]}
     assert {name: (each["message"], each["main_table"]) for name, each in pages.items()} == {
-        "diff": ("Diff", "kernels"), "baseline": ("Baseline", "kernels"), "baselines": ("Baselines", "baselines"), "rules": ("Rules", "rules")}
+        "diff": ("Diff", "kernels"), "baseline": ("Baseline", "kernels"), "baselines": ("Baselines", "baselines"), "rules": ("Rules", "rules"), "trials": ("Trials", "trials")}
     assert fields("Diff")["kernels"] == {"name": "kernels", "type": "message", "unit": "", "list": True, "nullable": False, "message": "RowDiff"}
     assert fields("RowDiff")["before_ns"] == {"name": "before_ns", "type": "int64", "unit": "ns", "list": False, "nullable": True}
     assert fields("Baseline")["step_median_ns"]["unit"] == "ns" and fields("Baseline")["kernel_count"]["unit"] == "count"
