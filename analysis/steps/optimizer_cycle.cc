@@ -63,6 +63,20 @@ Work WorkBefore(const std::vector<Mark>& optimizer, const OpTable& ops) {
   return work;
 }
 
+// Returns how many names of optimizers come again and again in the same order, at least twice. 1: a
+// single name, or no order.
+size_t PeriodOfNames(const std::vector<Mark>& optimizer) {
+  const auto is_period = [&](size_t length) {
+    for (size_t i = length; i < optimizer.size(); ++i)
+      if (optimizer[i].name != optimizer[i - length].name) return false;
+    return true;
+  };
+  if (is_period(1)) return 1;
+  for (size_t length = 2; length <= kLongestCycle && optimizer.size() >= 2 * length; ++length)
+    if (is_period(length)) return length;
+  return 1;
+}
+
 // Of how many optimizer steps always the same one takes longest.
 size_t FindRhythm(const std::vector<Mark>& optimizer) {
   std::vector<int64_t> lengths;
@@ -93,7 +107,8 @@ OptimizerCycle FindOptimizerCycle(const std::vector<Mark>& optimizer, const OpTa
   const Work work = WorkBefore(optimizer, ops);
   auto agreement = [&](size_t lag) {
     size_t same = 0, compared = 0;
-    for (size_t i = 1; i + lag < optimizer.size(); ++i) {
+    // The first cycle is no measure: optimizers make their state in it.
+    for (size_t i = lag; i + lag < optimizer.size(); ++i) {
       ++compared;
       same += optimizer[i].name == optimizer[i + lag].name &&
               SameWork(work.counts[i - 1], work.counts[i - 1 + lag]) &&
@@ -102,6 +117,7 @@ OptimizerCycle FindOptimizerCycle(const std::vector<Mark>& optimizer, const OpTa
     return compared == 0 ? 0.0 : static_cast<double>(same) / static_cast<double>(compared);
   };
   if (optimizer.size() < 3) return {};
+  if (const size_t length = PeriodOfNames(optimizer); length > 1) return {length, true, 1};
   if (agreement(1) >= kSingleAgreement) return {1, true, FindRhythm(optimizer)};
   for (size_t lag = 2; lag <= kLongestCycle; ++lag) {
     if (optimizer.size() >= 3 * lag && agreement(lag) >= kCycleAgreement) return {lag, true, 1};

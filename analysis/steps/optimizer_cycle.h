@@ -32,6 +32,7 @@ struct OptimizerCycle {
 // Finds the cycle of a thread's optimizer steps. Two are the same one again when their names agree
 // and about as many operations ran before each. Two are different when the names of operations
 // before them are: each has some that the other lacks. The shortest period of at most four wins.
+// Different names that alternate are a cycle by themselves, from the second round on.
 OptimizerCycle FindOptimizerCycle(const std::vector<Mark>& optimizer, const OpTable& ops);
 
 }  // namespace gpuprof::analysis

@@ -64,6 +64,39 @@ TEST(OptimizerCycle, NetworksOfOneKindLowerTheConfidence) {
       << steps.confidence.reason();
 }
 
+// In the first round optimizers make their state: it is no measure.
+TEST(OptimizerCycle, TheFirstRoundMayDiffer) {
+  ProcessBuilder builder(1);
+  int64_t at = 0;
+  for (int i = 0; i < 6; ++i) {
+    for (const char* loss : {"aten::mse_loss", "aten::log_softmax"}) {
+      for (int k = 0; i == 0 && k < 20; ++k, at += kMs)
+        builder.Thread(1).Op("aten::zeros", at, at + kMs);
+      at = Update(builder.Thread(1), at, loss);
+    }
+  }
+  EXPECT_EQ(Detect(builder).steps.size(), 5u);
+}
+
+TEST(OptimizerCycle, OptimizersOfTwoClassesAreACycleFromTheSecondRoundOn) {
+  for (const int rounds : {1, 2, 5}) {
+    ProcessBuilder builder(1);
+    TrackBuilder& thread = builder.Thread(1);
+    int64_t at = 0;
+    for (int i = 0; i < rounds; ++i, at += 40 * kMs) {
+      thread.Op("aten::mm", at, at + 10 * kMs)
+          .Backward("MmBackward0", at + 10 * kMs, at + 20 * kMs);
+      thread.Optimizer(at + 20 * kMs, at + 22 * kMs, "Adam");
+      thread.Optimizer(at + 23 * kMs, at + 25 * kMs, "SGD");
+    }
+    const DetectedSteps steps = Detect(builder);
+    EXPECT_EQ(steps.steps.size(), rounds == 1 ? 1u : static_cast<size_t>(rounds) - 1) << rounds;
+    if (rounds > 1) {
+      EXPECT_EQ(steps.steps[0].span.length(), 40 * kMs);
+    }
+  }
+}
+
 TEST(OptimizerCycle, LoggingEverySecondStepMakesNoCycle) {
   ProcessBuilder builder(1);
   int64_t at = 0;
