@@ -159,6 +159,33 @@ GainRange InputGain(const AdviceFacts& facts, int64_t ns) {
   return is_replayed ? Replayed(ns, "data is there at once") : Bound(ns, "waits for data");
 }
 
+// Says what to do about what works longest in the pipeline.
+void AddIteratorFixes(const IteratorFacts& data, Finding* finding) {
+  const bool is_python = data.busiest.ends_with("PyFunc") || data.busiest == "PyFuncStateless";
+  const bool is_iterator = data.busiest.find("::") != std::string::npos;
+  const auto reads = [&](const char* word) { return data.busiest.find(word) != std::string::npos; };
+  if (is_python) {
+    finding->add_fix(
+        "Replace tf.py_function and tf.numpy_function by TensorFlow's operations: Python runs one "
+        "call at a time, however many are asked for.");
+  } else if (is_iterator && (reads("TFRecord") || reads("File") || reads("TextLine") ||
+                             reads("FixedLength") || reads("Interleave"))) {
+    finding->add_fix(
+        "Read several files at once: interleave(..., num_parallel_calls=tf.data.AUTOTUNE), from a "
+        "disk close by. Reading compressed files costs processor time.");
+  } else if (!is_iterator && !data.busiest.empty()) {
+    finding->add_fix("Make the function of map() cheaper in " + data.busiest +
+                     ", or keep its result with cache() if the result fits.");
+  }
+  if (data.has_serial_map)
+    finding->add_fix("Run the map in parallel: num_parallel_calls=tf.data.AUTOTUNE.");
+  if (!data.has_prefetch) {
+    finding->add_fix("End the dataset with .prefetch(tf.data.AUTOTUNE), so that it works ahead.");
+  } else if (finding->fix().empty()) {
+    finding->add_fix("Make each element cheaper: store decoded or smaller samples.");
+  }
+}
+
 }  // namespace
 
 std::optional<Finding> InputBound(const AdviceFacts& facts) {
@@ -217,11 +244,15 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   const IteratorFacts& data = facts.input.iterators;
   if (data.count == 0 || data.mean_ns < facts.limits.Whole("IN-007.min_call")) return std::nullopt;
   const int64_t step = facts.device ? facts.device->StepNs() : facts.overview->steps().mean_ns();
-  // What of the calls holds up the device, where there is one.
+  // What of the calls holds up the device, where there is one; or the steps of the host.
+  const results::StepCategory* input = FindCategory(facts, "input");
   int64_t gain = 0;
-  if (HasWholeSteps(facts)) gain = facts.device->SavedPerStep(results::WHAT_IF_INPUT);
+  if (HasWholeSteps(facts))
+    gain = facts.device->SavedPerStep(results::WHAT_IF_INPUT);
+  else if (HasSteps(facts) && input != nullptr)
+    gain = input->mean_ns();
   const double part =
-      HasWholeSteps(facts) ? Ratio(gain, step) : Ratio(data.total_ns, data.window_ns);
+      gain != 0 || HasWholeSteps(facts) ? Ratio(gain, step) : Ratio(data.total_ns, data.window_ns);
   if (part < facts.limits("IN-007.min_share")) return std::nullopt;
   Finding finding = Make("IN-007", "The program waits for tf.data", results::LEVEL_HIGH,
                          "the calls of the iterators were timed");
@@ -233,22 +264,11 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   finding.add_evidence(FormatNumber(data.count) + " calls of " + data.root + " took " +
                        FormatDuration(data.mean_ns) + " in the mean, and " +
                        FormatDuration(data.total_ns) + " in all.");
-  if (!data.slowest.empty()) {
-    finding.add_evidence("Most of this time is the own time of " + data.slowest + ": " +
-                         FormatDuration(data.slowest_ns) + ".");
+  if (!data.busiest.empty()) {
+    finding.add_evidence("Meanwhile " + data.busiest + " worked longest: " +
+                         FormatDuration(data.busiest_ns) + ", summed over all threads.");
   }
-  if (data.slowest.find("Map") != std::string::npos) {
-    finding.add_fix(
-        "Run the map in parallel: num_parallel_calls=tf.data.AUTOTUNE. Keep its result "
-        "with cache() if the result fits.");
-  } else if (data.slowest.find("Interleave") != std::string::npos ||
-             data.slowest.find("TFRecord") != std::string::npos ||
-             data.slowest.find("File") != std::string::npos) {
-    finding.add_fix(
-        "Read several files at once: interleave(..., "
-        "num_parallel_calls=tf.data.AUTOTUNE), from a disk close by.");
-  }
-  finding.add_fix("End the dataset with .prefetch(tf.data.AUTOTUNE), so that it works ahead.");
+  AddIteratorFixes(data, &finding);
   return finding;
 }
 

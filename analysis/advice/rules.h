@@ -76,8 +76,13 @@ struct IteratorFacts {
   int64_t mean_ns = 0, total_ns = 0;
   int64_t window_ns = 0;  // of the recording
   std::string root;
-  std::string slowest;  // with the most time of its own within calls of the outermost
-  int64_t slowest_ns = 0;
+  // What worked longest during these calls, on all threads: an iterator
+  // ("Iterator::Root::TFRecord") or the type of an operation ("PyFunc"). Empty: nothing that was
+  // recorded.
+  std::string busiest;
+  int64_t busiest_ns = 0;
+  bool has_prefetch = false;
+  bool has_serial_map = false;
   Instance longest;  // call of the outermost
 };
 

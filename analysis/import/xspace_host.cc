@@ -259,8 +259,9 @@ void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t tim
     if (key == "bytes_available") available = size;
     if (key == "device_ordinal" || key == "index_on_host") device = number;
     if (key == "allocator_name") {
-      // "GPU_0_bfc", "gpu_host_bfc"
-      is_host = text.find("host") != std::string_view::npos || text.starts_with("cpu");
+      // "GPU_0_bfc", "gpu_host_bfc", "cpu", "mklcpu"
+      is_host =
+          text.find("host") != std::string_view::npos || text.find("cpu") != std::string_view::npos;
       if (!is_host && text.starts_with("GPU_")) {
         int64_t index = 0;
         const auto [end, error] =
@@ -275,8 +276,10 @@ void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t tim
   if (is_release) row.bytes = row.bytes == 0 ? proto::kReturnedOfUnknownSize : -row.bytes;
   constexpr uint64_t kMost = uint64_t{1} << 62;
   row.total_allocated = std::min(allocated, kMost);
-  row.total_reserved =
-      std::min(allocated, kMost) + std::min(reserved, kMost / 2) + std::min(available, kMost / 2);
+  // TensorFlow and JAX take what is available from a GPU when they begin. On the host it is a
+  // limit.
+  row.total_reserved = std::min(allocated, kMost) + std::min(reserved, kMost / 2) +
+                       (is_host ? 0 : std::min(available, kMost / 2));
   builder_.Add(timeline_, row);
 }
 

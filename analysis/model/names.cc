@@ -446,6 +446,8 @@ std::string DeviceName(const Process& process, uint32_t device) {
   // No framework's number tells a TPU, but the device's own name does.
   const proto::Device* found = known == "cuda" ? process.FindDevice(index) : nullptr;
   if (found != nullptr && found->name().rfind("TPU", 0) == 0) known = "tpu";
+  // PyTorch says cuda on every GPU, and its traces name the model. XSpaces name the maker alone.
+  if (found != nullptr && found->name() == "AMD GPU") known = "rocm";
   std::string name = known.empty() ? "device" + std::to_string(type) : std::string(known);
   if (index != kNoDeviceIndex && known != "cpu") name += ":" + std::to_string(index);
   return name;

@@ -76,7 +76,8 @@ std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator);
 // Describes Health.damaged_rings as a fault of the trace.
 std::string DamagedRingsText(uint32_t rings);
 
-// Returns "cpu", "cuda:0" or "tpu:0" from type << 8 | index, as the framework numbers devices.
+// Returns "cpu", "cuda:0", "rocm:0" or "tpu:0" from type << 8 | index, as the framework numbers
+// devices.
 std::string DeviceName(const Process& process, uint32_t device);
 
 }  // namespace gpuprof::analysis

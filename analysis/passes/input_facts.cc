@@ -20,8 +20,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr std::string_view kIterator = "Iterator::";
-
 std::vector<Interval> ReadsOf(const Track& track) {
   std::vector<Interval> spans;
   const FileReadTable& table = track.file_read;
@@ -154,14 +152,6 @@ void CompareThirds(PassContext& context, const std::vector<Interval>& steps, Rea
   reads->last_step_ns = sum / static_cast<int64_t>(third);
 }
 
-// Returns how many iterators a name leads through.
-size_t DepthOf(std::string_view name) {
-  size_t depth = 0;
-  for (size_t at = name.find("::"); at != std::string_view::npos; at = name.find("::", at + 2))
-    ++depth;
-  return depth;
-}
-
 }  // namespace
 
 void FillInputFacts(PassContext& context, size_t leading, InputFacts* facts) {
@@ -204,59 +194,6 @@ void FillInputFacts(PassContext& context, size_t leading, InputFacts* facts) {
   }
   loading.Finish();
   CompareThirds(context, counted, &facts->reads);
-}
-
-void FillIteratorFacts(PassContext& context, InputFacts* facts) {
-  IteratorFacts& out = facts->iterators;
-  std::map<std::string, int64_t> own;  // by name
-  struct Root {
-    uint64_t count = 0;
-    int64_t total_ns = 0;
-    Instance longest;
-  };
-  std::map<std::pair<size_t, std::string>, Root> roots;  // by depth: the least is the consumer's
-  for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    const bool any = std::any_of(process.strings.begin(), process.strings.end(), [](const auto& s) {
-      return std::string_view(s.second).starts_with(kIterator);
-    });
-    if (!any) continue;
-    out.window_ns = std::max(out.window_ns, process.last_ns - process.first_ns);
-    for (const Track& track : process.tracks) {
-      const OpTable& ops = track.op;
-      for (size_t i = 0; i < ops.rows(); ++i) {
-        const std::string& name = process.String(ops.name[i]);
-        if (!name.starts_with(kIterator)) continue;
-        Root& root = roots[{DepthOf(name), name}];
-        ++root.count;
-        root.total_ns += ops.duration_ns[i];
-        if (ops.duration_ns[i] <= root.longest.duration_ns) continue;
-        root.longest.start_ns = ops.end_ns[i] - ops.duration_ns[i];
-        root.longest.duration_ns = ops.duration_ns[i];
-        root.longest.tid = track.tid;
-        root.longest.pid = process.pid;
-        root.longest.host = process.host;
-      }
-      for (const LeafSpan& span : LeafSpans(ops.end_ns, ops.duration_ns)) {
-        const std::string& name = process.String(ops.name[span.row]);
-        if (name.starts_with(kIterator)) own[name] += span.span.length();
-      }
-    }
-  }
-  if (roots.empty()) return;
-  const auto& [key, root] = *roots.begin();
-  out.root = key.second;
-  out.count = root.count;
-  out.total_ns = root.total_ns;
-  out.longest = root.longest;
-  out.mean_ns = root.total_ns / static_cast<int64_t>(root.count);
-  for (const auto& [name, ns] : own) {
-    // What works ahead only waits for what is behind it.
-    const bool waits = name == out.root || name.ends_with("::Prefetch") || name.ends_with("::Root");
-    if (waits || ns <= out.slowest_ns) continue;
-    out.slowest = name;
-    out.slowest_ns = ns;
-  }
 }
 
 }  // namespace gpuprof::analysis

@@ -25,7 +25,7 @@ HOSTILE = "\x1b[2J\x07\x7f\x9b2J\r\t\u202e\u2066\u200b\u2028\u2029\u00ad\u034f\u
 NAME = "=cmd|'/c calc'!A0;=1;" + HOSTILE + "`|<b>[x](y)"
 UNSEEN = {c for c in HOSTILE if c not in "[2J"}
 # Verbs that read no trace, each with what it is asked here. A new verb must come to one of these lists.
-OF_A_TRACE = ["stats", "advise", "diff", "report", "baseline", "info", "verify", "dump", "export", "import", "recover"]
+OF_A_TRACE = ["stats", "advise", "try", "diff", "report", "baseline", "info", "verify", "dump", "export", "import", "recover"]
 OTHER_VERBS = ["run", "ctl", "ps", "serve", "schema", "doctor", "env", "completions", "help", "version"]
 
 
@@ -137,6 +137,7 @@ def test_no_other_verb_shows_a_name_as_it_is(trace, bundle, tmp_path, form):
     for path in (trace, bundle):
         check(gpuprof("advise", path, *form), (0, 3), is_csv)
         check(gpuprof("advise", path, "--all", *form), (0, 3), is_csv)
+        check(gpuprof("try", path, "--list", "--set", f"{HOSTILE}A={HOSTILE}".replace(",", ""), *form), (0, 3), is_csv)
         check(gpuprof("diff", path, path, *form), (0, 3), is_csv)
         check(gpuprof("info", path, *json_only), (0, 3))
         check(gpuprof("dump", path), (0, 3))

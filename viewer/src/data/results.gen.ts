@@ -519,6 +519,7 @@ export interface Finding {
   confidence: Confidence | null;
   caveat: string;
   place: Place | null;
+  remedies: Remedy[];
 }
 
 export interface OverviewGpu {
@@ -1696,6 +1697,12 @@ export interface Place {
   start_ns: number;
   end_ns: number;
   step: number | null;
+}
+
+export interface Remedy {
+  variables: EnvironmentVariable[];
+  what: string;
+  caution: string;
 }
 
 export interface WhatIf {

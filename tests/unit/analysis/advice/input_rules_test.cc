@@ -144,9 +144,33 @@ TEST(InputRules, SlowIteratorsOfTfData) {
   const results::Finding* finding = Find(advice, "IN-007");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("100 calls of Iterator::Root took 200 us in the mean"));
-  EXPECT_THAT(WordsOf(*finding), HasSubstr("ParallelMapV2: 80.0 ms"));
-  EXPECT_THAT(WordsOf(*finding), HasSubstr("num_parallel_calls"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("TFRecord worked longest: 10.0 ms"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("Read several files at once"));
+  EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("prefetch"))) << "it does so already";
   EXPECT_THAT(Ids(make(40)), Not(Contains("IN-007")));
+}
+
+// What a parallel map waits for is what works: Python, in functions that TensorFlow calls.
+TEST(InputRules, PythonInTheFunctionsOfTfData) {
+  ProcessBuilder builder(1);
+  TrackBuilder& consumer = builder.Thread(1);
+  TrackBuilder& runner = builder.Thread(2);
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t at = i * 100 * kMs;
+    consumer.User("step " + std::to_string(i), at, at + 100 * kMs);
+    consumer.Op("Iterator::Root::MapAndBatch", at, at + 60 * kMs);
+    consumer.Op("step/MatMul:MatMul", at + 60 * kMs, at + 99 * kMs);
+    runner.Op("PyFunc:PyFunc", at, at + 50 * kMs);
+    runner.Op("Fill:Fill", at + 50 * kMs, at + 59 * kMs);
+    runner.Op("ExecutorState::Process", at + 59 * kMs, at + 100 * kMs);
+  }
+  const results::Advice advice = Advise(MakeTrace({&builder}));
+  const results::Finding* finding = Find(advice, "IN-007");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("PyFunc worked longest: 500 ms"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("Python runs one call at a time"));
+  EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("num_parallel_calls"))) << "the map is parallel";
+  EXPECT_THAT(WordsOf(*finding), HasSubstr(".prefetch("));
 }
 
 TEST(InputRules, FilesOfAColdCache) {

@@ -259,6 +259,10 @@ TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
   host.Stat(memory, "addr", 4096);
   xspace::XEvent* release = host.Event(line, "MemoryDeallocation", 7'000, 0);
   host.Stat(release, "allocator_name", "gpu_host_bfc");
+  xspace::XEvent* of_host = host.Event(line, "MemoryAllocation", 8'000, 0);
+  host.Stat(of_host, "allocator_name", "mklcpu");
+  host.Stat(of_host, "bytes_allocated", 2048);
+  host.Stat(of_host, "bytes_available", 1024);
   xspace::XLine* nvtx = host.Line(1ll << 32, "Host Threads/5/NVTX");
   host.Event(nvtx, "NVTX:domain:forward", 0, 100);
   const Process process = Import(space);
@@ -267,10 +271,11 @@ TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
   EXPECT_EQ(process.String(thread->op.name[0]), "Execute");
   EXPECT_EQ(process.String(thread->op.detail[0]), R"({"id":"3","shape":"f32[2]","_src":"last"})");
   EXPECT_EQ(thread->op.detail[1], 0u);
-  EXPECT_THAT(thread->tensor.device, ElementsAre(1 << 8 | 2, 0));
-  EXPECT_THAT(thread->tensor.bytes, ElementsAre(512, proto::kReturnedOfUnknownSize));
+  EXPECT_THAT(thread->tensor.device, ElementsAre(1 << 8 | 2, 0, 0));
+  EXPECT_THAT(thread->tensor.bytes, ElementsAre(512, proto::kReturnedOfUnknownSize, 0));
   EXPECT_EQ(thread->tensor.total_allocated[0], 2048u);
   EXPECT_EQ(thread->tensor.total_reserved[0], 3072u);
+  EXPECT_EQ(thread->tensor.total_reserved[2], 2048u) << "what the host may still give is not taken";
   EXPECT_EQ(process.String(thread->range.domain[0]), "domain");
   EXPECT_EQ(process.String(thread->range.name[0]), "forward");
 }

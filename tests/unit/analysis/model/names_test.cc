@@ -102,6 +102,10 @@ TEST(Names, Devices) {
   device.set_name("TPU v6 Lite");
   EXPECT_EQ(DeviceName(process, 0x0103), "tpu:3");
   EXPECT_EQ(DeviceName(process, 0x0104), "cuda:4");
+  device.set_name("AMD GPU");
+  EXPECT_EQ(DeviceName(process, 0x0103), "rocm:3");
+  device.set_name("AMD Instinct MI300X");
+  EXPECT_EQ(DeviceName(process, 0x0103), "cuda:3");
 }
 
 TEST(Units, ThreeDigits) {
