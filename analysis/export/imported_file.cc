@@ -53,7 +53,7 @@ class Writer {
     WriteHloModules();
     WriteCounters();
     WriteTracks();
-    RowBlocks blocks(process_.first_ns, &writer_);
+    RowBlocks blocks(process_, &writer_);
     for (const Track& track : process_.tracks) {
       if (const std::string fault = blocks.Write(track); !fault.empty()) return Refuse(fault);
     }
@@ -92,9 +92,9 @@ class Writer {
       return "it has too many devices";
     if (process_.counters.size() > kMostCounters) return "it has too many counters";
     if (process_.tracks.size() > kMostTracks) return "it has too many threads and streams";
-    if (process_.captures.size() != 1 || process_.captures[0].number != kImportedCapture)
-      return "it is not of one recording";
-    if (!process_.modules.empty() || !process_.contexts.empty())
+    for (size_t i = 0; i < process_.captures.size(); ++i)
+      if (process_.captures[i].number != kImportedCapture + i) return "it was recorded by gpuprof";
+    if (process_.captures.empty() || !process_.modules.empty() || !process_.contexts.empty())
       return "it was recorded by gpuprof";
     return "";
   }
@@ -143,12 +143,13 @@ class Writer {
     meta.set_clock_kind(static_cast<uint32_t>(proto::ClockKind::kMonotonic));
     meta.set_ticks_per_second(1'000'000'000);
     meta.set_imported_from(process_.file.empty() ? "trace.json" : process_.file);
-    const CaptureWindow& window = process_.captures[0];
-    for (const bool is_start : {true, false}) {
-      proto::CaptureMark* mark = meta.add_capture_mark();
-      mark->set_capture(kImportedCapture);
-      mark->set_start(is_start);
-      mark->set_ticks(ImportedTick(is_start ? window.start_ns : window.end_ns));
+    for (const CaptureWindow& window : process_.captures) {
+      for (const bool is_start : {true, false}) {
+        proto::CaptureMark* mark = meta.add_capture_mark();
+        mark->set_capture(window.number);
+        mark->set_start(is_start);
+        mark->set_ticks(ImportedTick(is_start ? window.start_ns : window.end_ns));
+      }
     }
     WriteTable(ChunkKind::kMeta, field::kMeta, meta, 1);
   }

@@ -61,9 +61,16 @@ uint64_t RowBlocks::Time(int64_t time_ns) {
   return ImportedTick(time_ns);
 }
 
-void RowBlocks::Flush(codec::ChunkBuilder* builder) {
+uint32_t RowBlocks::CaptureAt(uint64_t tick) const {
+  uint32_t number = kImportedCapture;
+  for (const CaptureWindow& window : process_.captures)
+    if (ImportedTick(window.start_ns) <= tick) number = window.number;
+  return number;
+}
+
+void RowBlocks::Flush(uint32_t capture, codec::ChunkBuilder* builder) {
   if (builder->count() == 0) return;
-  if (!writer_->WriteEvents(builder, kImportedCapture, kNoRing) && error_ == 0)
+  if (!writer_->WriteEvents(builder, capture, kNoRing) && error_ == 0)
     error_ = writer_->last_error();
 }
 
@@ -73,13 +80,19 @@ void RowBlocks::Rows(ChunkKind kind, size_t rows, Fill fill) {
   if (rows == 0) return;
   codec::ChunkBuilder builder(kind, track_, 0);
   uint64_t row[proto::kWidestTable] = {};
+  uint32_t capture = kImportedCapture;
   for (size_t i = 0; i < rows; ++i) {
     fill(i, row);
     if (is_time_far_) return;
+    // All rows of a block are of one capture.
+    if (const uint32_t own = CaptureAt(row[0]); own != capture) {
+      Flush(capture, &builder);
+      capture = own;
+    }
     builder.Append(row, row[0]);
-    if (builder.count() == proto::kRowsPerChunk) Flush(&builder);
+    if (builder.count() == proto::kRowsPerChunk) Flush(capture, &builder);
   }
-  Flush(&builder);
+  Flush(capture, &builder);
 }
 
 // All spans begin with these two columns.
@@ -250,7 +263,7 @@ void RowBlocks::Details(const Track& track) {
   namespace c = proto::row_detail_column;
   codec::ChunkBuilder builder(ChunkKind::kRowDetail, track_, 0);
   uint64_t row[proto::kWidestTable] = {};
-  row[c::kTime] = Time(first_ns_);
+  row[c::kTime] = Time(process_.first_ns);
   const Column<uint32_t> no_detail;
   const Column<uint64_t> no_sequence;
   const auto add = [&](ChunkKind kind, size_t rows, const Column<uint64_t>& external,
@@ -263,7 +276,7 @@ void RowBlocks::Details(const Track& track) {
       row[c::kSequence] = At(sequence, i);
       if ((row[c::kExternal] | row[c::kDetail] | row[c::kSequence]) == 0) continue;
       builder.Append(row, row[c::kTime]);
-      if (builder.count() == proto::kRowsPerChunk) Flush(&builder);
+      if (builder.count() == proto::kRowsPerChunk) Flush(kImportedCapture, &builder);
     }
   };
   const Track& t = track;
@@ -272,7 +285,7 @@ void RowBlocks::Details(const Track& track) {
   add(ChunkKind::kMemcpy, t.memcpy.rows(), t.memcpy.external, no_detail, no_sequence);
   add(ChunkKind::kMemset, t.memset.rows(), t.memset.external, no_detail, no_sequence);
   add(ChunkKind::kApi, t.api.rows(), t.api.external, no_detail, no_sequence);
-  Flush(&builder);
+  Flush(kImportedCapture, &builder);
 }
 
 std::string RowBlocks::Write(const Track& track) {

@@ -16,7 +16,8 @@
 
 namespace gpuprof::analysis {
 
-// The only capture of an imported process.
+// The first capture of an imported process, which its tables are of. Files that were joined to one
+// process are a capture each.
 inline constexpr uint32_t kImportedCapture = 1;
 
 // Returns the tick of a time of the bundle.
@@ -29,8 +30,9 @@ inline constexpr int64_t kLatestImportedNs = int64_t{1} << 61;
 
 class RowBlocks {
  public:
-  // Takes the time of the process's first event.
-  RowBlocks(int64_t first_ns, codec::TraceWriter* writer) : first_ns_(first_ns), writer_(writer) {}
+  // Takes the process whose rows are written.
+  RowBlocks(const Process& process, codec::TraceWriter* writer)
+      : process_(process), writer_(writer) {}
 
   // Writes the rows of a track. Returns empty, or which rows the file cannot hold.
   std::string Write(const Track& track);
@@ -45,7 +47,8 @@ class RowBlocks {
   void Span(const Table& table, size_t i, uint64_t* row);
   template <typename Table>
   void Work(const Table& table, size_t i, uint64_t* row);
-  void Flush(codec::ChunkBuilder* builder);
+  uint32_t CaptureAt(uint64_t tick) const;
+  void Flush(uint32_t capture, codec::ChunkBuilder* builder);
 
   void Ops(const OpTable& t);
   void Python(const PythonTable& t);
@@ -63,7 +66,7 @@ class RowBlocks {
   void Events(const CudaEventTable& t);
   void Details(const Track& track);
 
-  int64_t first_ns_;
+  const Process& process_;
   codec::TraceWriter* writer_;
   uint32_t track_ = 0;
   bool is_time_far_ = false;

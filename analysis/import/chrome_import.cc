@@ -103,8 +103,25 @@ void AddFaults(const Input& input, ModelBuilder* model) {
   }
 }
 
+// Joins files of one process to the first of them.
+void JoinRecordings(const std::vector<std::unique_ptr<Input>>& inputs) {
+  std::vector<Input*> order;
+  for (const auto& input : inputs)
+    if (input->IsReadable()) order.push_back(input.get());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Input* x, const Input* y) { return x->first_ns < y->first_ns; });
+  for (size_t i = 1; i < order.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (!order[k]->importer.Follow(&order[i]->importer)) continue;
+      order[k]->file_bytes += order[i]->file_bytes;
+      break;
+    }
+  }
+}
+
 void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options,
            ModelBuilder* model) {
+  JoinRecordings(*inputs);
   int64_t origin = INT64_MAX;
   for (const auto& input : *inputs) {
     if (input->IsReadable() && input->importer.IsWallClock())

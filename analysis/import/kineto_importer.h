@@ -8,6 +8,7 @@
 //   kineto_counters.cc  counters, and which process and device they belong to
 //   event_pairs.cc      begin and end events
 //   kineto_finish.cc    what needs all rows: joins, impossible times, notes
+//   kineto_join.cc      files that are recordings of one process
 //
 // One file, one importer, one thread. Rows may come in any order.
 
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -87,6 +89,9 @@ class KinetoImporter : public ChromeHandler {
   // since 1970, or since an unknown moment if the file does not tell more (IsWallClock()).
   int64_t Close();
   bool IsWallClock() const { return base_ns_ != 0 || first_ns_ > kLongAgoNs; }
+  // Takes the rows of processes that `later` has recorded further: a profiler that is started again
+  // writes another file. Both after Close(), before Build(). Returns whether there were any.
+  bool Follow(KinetoImporter* later);
   // Makes the processes; call it once, after Close(). `file`: the name that the processes have as
   // their file. `origin_ns`: the time, as Close() counts, that becomes 0.
   std::vector<Process> Build(const std::string& file, int64_t origin_ns);
@@ -95,11 +100,17 @@ class KinetoImporter : public ChromeHandler {
   // A time in the year 2001: no trace is older, and no machine counts so far from its start.
   static constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
 
+  // When a process has rows, and the numbers of its calls. CUPTI counts on as long as it lives.
+  struct Life {
+    SpanNs bounds{};  // start > end: no row
+    uint32_t first_call = UINT32_MAX, last_call = 0;
+  };
   struct Host {
     Entity entity;
     std::unique_ptr<ProcessBuilder> builder;
     uint32_t group = 0;
     CallTable calls;
+    std::optional<Life> life;  // once it was asked for
   };
   // The processes with one prefix of their names.
   struct GroupHosts {
@@ -185,6 +196,10 @@ class KinetoImporter : public ChromeHandler {
   void FindClashes();
   void NameTimelines();
   void FillProcess(const std::string& file, Host* host);
+
+  // kineto_join.cc
+  static const Life& LifeOf(Host* host);
+  bool IsContinuedBy(const KinetoImporter& later, Host* host, Host* other) const;
 
   // Counts the memory of rows and texts that no builder holds.
   void Hold(uint64_t bytes) { held_bytes_ += bytes; }

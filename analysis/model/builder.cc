@@ -316,14 +316,7 @@ Process ProcessBuilder::Finish(int64_t origin) {
   FindBounds();
   NameTracks(&process_);
   UnifyStacks(&process_);
-  if (process_.captures.empty()) {
-    CaptureWindow window;
-    window.number = 1;
-    window.start_ns = process_.first_ns;
-    window.end_ns = process_.last_ns;
-    window.has_stop = true;
-    process_.captures.push_back(window);
-  }
+  AddCaptures(origin);
   for (const CaptureWindow& window : process_.captures)
     process_.recorded_ns += window.end_ns - window.start_ns;
   return std::move(process_);

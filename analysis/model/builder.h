@@ -79,6 +79,7 @@ struct WorkRow {
   uint64_t graph_node = 0;
   uint64_t external = 0;
   uint32_t detail = 0;  // kernels
+  uint16_t capture = 1;
 };
 
 struct SyncRow {
@@ -96,6 +97,7 @@ struct TensorRow {
   int64_t bytes = 0;
   uint64_t total_allocated = 0;
   uint64_t total_reserved = 0;
+  uint16_t capture = 1;
 };
 
 // What rows of some tables have in common with the other rows of their block.
@@ -182,6 +184,10 @@ class ProcessBuilder {
 
   // Returns the first and last moment of any row. False: there is no row.
   bool Bounds(SpanNs* bounds) const;
+
+  // Takes the rows of a later recording of the same process: they are a further capture. Numbers of
+  // calls must not occur in both. `shift_ns` is added to its times. `later` is empty afterwards.
+  void Follow(ProcessBuilder* later, int64_t shift_ns);
 
   // Makes the process. `origin`: the source's time that becomes 0. Call it once.
   Process Finish(int64_t origin);
@@ -275,8 +281,15 @@ class ProcessBuilder {
   void FindBounds();
   uint32_t FurtherThreads();
   uint32_t FurtherStreams();
+  uint32_t TimelineLike(const Track& track);
+  void AddCaptures(int64_t origin);
+  void CountNumbers();
 
   Process process_;
+  std::vector<SpanNs> recordings_;  // of each recording that was joined; none: there is only one
+  // The first numbers of Python calls and of operations that no joined recording has.
+  int64_t free_python_ = 0;
+  uint64_t free_external_ = 0;
   std::deque<TimelineRows> rows_;  // by timeline; of rows that Add() took
   std::map<int64_t, uint32_t> threads_;
   std::optional<uint32_t> further_threads_, further_streams_;

@@ -264,7 +264,7 @@ void ProcessBuilder::FillKernels(std::vector<WorkRow>* rows, int64_t origin, Ker
   FillColumn(
       rows->size(), [&](size_t i) { return row(i).signature; }, &table->signature);
   FillColumn(
-      rows->size(), [](size_t) { return 1; }, &table->capture);
+      rows->size(), [&](size_t i) { return (*rows)[i].capture; }, &table->capture);
   FillRare(*rows, &WorkRow::external, &table->external);
   FillRare(*rows, &WorkRow::detail, &table->detail);
 }
@@ -327,7 +327,7 @@ void ProcessBuilder::FillTensors(std::vector<TensorRow>* rows, int64_t origin, T
     table->bytes.push_back(row.bytes);
     table->total_allocated.push_back(row.total_allocated);
     table->total_reserved.push_back(row.total_reserved);
-    table->capture.push_back(1);
+    table->capture.push_back(row.capture);
   }
 }
 

@@ -67,20 +67,30 @@ void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int
 }
 
 // Returns whether the rows are a selection that somebody made: ids of calls are numbered one by
-// one, and nearly all of them are missing.
+// one, and nearly all of them are missing. Those between two captures are missing anyway.
 bool IsSelection(const Process& process) {
   constexpr uint64_t kFewCalls = 100, kLeastPart = 20;
-  uint64_t calls = 0;
-  uint32_t first = UINT32_MAX, last = 0;
+  struct Ids {
+    uint32_t first = UINT32_MAX, last = 0;
+  };
+  std::vector<Ids> captures(process.captures.size() + 1);
+  uint64_t calls = 0, ids = 0;
   for (const Track& track : process.tracks) {
-    for (const uint32_t id : track.api.correlation) {
+    for (size_t i = 0; i < track.api.rows(); ++i) {
+      const uint32_t id = track.api.correlation[i];
       if (id == 0) continue;
       ++calls;
-      first = std::min(first, id);
-      last = std::max(last, id);
+      const auto behind = std::upper_bound(
+          process.captures.begin(), process.captures.end(), track.api.end_ns[i],
+          [](int64_t ns, const CaptureWindow& window) { return ns < window.start_ns; });
+      Ids& own = captures[static_cast<size_t>(behind - process.captures.begin())];
+      own.first = std::min(own.first, id);
+      own.last = std::max(own.last, id);
     }
   }
-  return calls >= kFewCalls && (last - first) / calls >= kLeastPart;
+  for (const Ids& each : captures)
+    if (each.first <= each.last) ids += each.last - each.first;
+  return calls >= kFewCalls && ids / calls >= kLeastPart;
 }
 
 void FindMedians(const Process& process, const CallIndex& calls, DeviceFacts* facts) {
