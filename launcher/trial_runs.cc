@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "launcher/child.h"
+#include "launcher/processors.h"
 #include "launcher/reading.h"
 #include "launcher/temporary_folder.h"
 #include "launcher/text.h"
@@ -87,8 +88,8 @@ std::string TrialRuns::Measure(const std::string& bundle, results::TrialRun* run
   return error.message;
 }
 
-std::string TrialRuns::Run(const results::Remedy& remedy, const std::string& out,
-                           results::TrialRun* run) {
+std::string TrialRuns::Run(const results::Remedy& remedy, const std::string& processors,
+                           const std::string& out, results::TrialRun* run) {
   TemporaryFolder folder;
   std::string fault = out.empty() ? folder.Make() : "";
   if (fault.empty()) fault = MakeUnnamedFile(&log_);
@@ -101,6 +102,7 @@ std::string TrialRuns::Run(const results::Remedy& remedy, const std::string& out
   ChildResult child;
   {
     const ChangedVariables variables(remedy);
+    const HeldProcessors held(processors);
     const LedOutput output(log_.fd());
     child = RunChild(words, {});
   }

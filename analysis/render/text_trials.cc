@@ -15,6 +15,7 @@ namespace {
 using Align = TextTable::Align;
 
 std::string VariablesText(const results::Remedy& remedy) {
+  if (remedy.variables().empty()) return remedy.what();
   std::string words;
   for (const results::EnvironmentVariable& variable : remedy.variables()) {
     words += (words.empty() ? "" : " ") + (variable.value().empty()
@@ -82,7 +83,7 @@ std::string TrialsText(const results::Trials& trials, const TextOptions& options
           {VariablesText(trial.remedy()), trial.id().empty() ? "-" : trial.id(),
            PredictedText(trial), is_known ? ChangeWord(trial.change()) : "not measured",
            is_known ? RangeText(trial.change().low_ratio(), trial.change().high_ratio()) : "-"});
-      std::string remark = trial.remedy().what();
+      std::string remark = trial.remedy().variables().empty() ? "" : trial.remedy().what();
       if (!trial.remedy().caution().empty())
         remark += (remark.empty() ? "" : "; ") + trial.remedy().caution();
       if (!remark.empty())

@@ -13,11 +13,13 @@
 
 #include "launcher/bundle.h"
 #include "launcher/command.h"
+#include "launcher/processors.h"
 #include "launcher/program.h"
 #include "launcher/reading.h"
 #include "launcher/text.h"
 #include "launcher/thresholds.h"
 #include "launcher/trial_runs.h"
+#include "proto/results/advice.pb.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -45,6 +47,22 @@ std::string CheckVariables(std::string_view text) {
   return ParseVariables(text, &remedy);
 }
 
+std::string CheckProcessors(std::string_view text) {
+  cpu_set_t set, own;
+  std::string fault = ParseProcessors(text, &set);
+  if (!fault.empty()) return fault;
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return "";
+  CPU_AND(&own, &own, &set);
+  return CPU_EQUAL(&own, &set) ? ""
+                               : "this process may not use all processors of " + std::string(text);
+}
+
+// Whether a finding is about a host whose threads or memory may lie far from each other.
+bool IsAboutPlaces(std::string_view rule) {
+  return rule == "LA-001" || rule == "TH-001" || rule == "CP-001" || rule == "CP-002" ||
+         rule == "SY-001" || rule == "IN-002";
+}
+
 std::string ShownChange(const results::Remedy& remedy) {
   std::string words;
   for (const results::EnvironmentVariable& variable : remedy.variables())
@@ -64,6 +82,8 @@ class Try : public Verb {
                     kMostRounds);
     options->Value("--set", &set_, "NAME=VALUE[,NAME=VALUE]",
                    "One more change to measure; NAME= removes a variable", CheckVariables);
+    options->Value("--processors", &processors_, "LIST",
+                   "Measure the command on these processors alone: 0-15", CheckProcessors);
     options->Value("--only", &only_, "RULE[,RULE]", "Try remedies of these findings alone: SY-002");
     options->Flag("--list", &list_, "Print what would be tried, and run nothing");
     options->Value("-o,--output", &output_, "DIR",
@@ -128,7 +148,13 @@ class Try : public Verb {
     SayFaults(*trace);
     trials_.reset(static_cast<results::Trials*>(analysis::PlanTrials(*advice).release()));
     LeaveOut();
-    if (!set_.empty()) ParseVariables(set_, trials_->add_trials()->mutable_remedy());
+    processors_of_.assign(static_cast<size_t>(trials_->trials_size()), "");
+    AddNodes(*advice);
+    if (!set_.empty()) {
+      ParseVariables(set_, trials_->add_trials()->mutable_remedy());
+      processors_of_.emplace_back();
+    }
+    if (!processors_.empty()) AddProcessors(processors_, trials_->add_trials());
     trials_->set_command(Words());
     if (list_) Print();
     return kExitOk;
@@ -161,6 +187,27 @@ class Try : public Verb {
     }
   }
 
+  void AddProcessors(const std::string& list, results::Trial* trial) {
+    trial->mutable_remedy()->set_what("on processors " + list);
+    processors_of_.push_back(list);
+  }
+
+  // A machine with several nodes of memory: a program that keeps to one of them may be faster.
+  void AddNodes(const google::protobuf::Message& advice) {
+    const auto& findings = static_cast<const results::Advice&>(advice).findings();
+    for (const results::Finding& finding : findings) {
+      if (!IsAboutPlaces(finding.id()) || !IsWanted(finding.id())) continue;
+      for (const std::string& list : ProcessorsOfNodes()) {
+        results::Trial* trial = trials_->add_trials();
+        trial->set_id(finding.id());
+        trial->set_name(finding.name());
+        if (finding.has_gain()) *trial->mutable_predicted() = finding.gain();
+        AddProcessors(list, trial);
+      }
+      return;
+    }
+  }
+
   std::string Words() const {
     std::string words;
     for (const std::string& word : command_) words += (words.empty() ? "" : " ") + ShellQuote(word);
@@ -177,17 +224,18 @@ class Try : public Verb {
   }
 
   // Runs the command once and keeps its times. Returns the exit status; not 0: no more runs.
-  int RunOnce(TrialRuns* runs, const results::Remedy& remedy, const std::string& name,
-              google::protobuf::RepeatedPtrField<results::TrialRun>* to) {
+  int RunOnce(TrialRuns* runs, const results::Remedy& remedy, const std::string& processors,
+              const std::string& name, google::protobuf::RepeatedPtrField<results::TrialRun>* to) {
     std::string fault;
     const std::string folder = FolderOf(name, &fault);
     results::TrialRun run;
-    if (fault.empty()) fault = runs->Run(remedy, folder, &run);
+    if (fault.empty()) fault = runs->Run(remedy, processors, folder, &run);
     if (fault.empty()) {
       *to->Add() = run;
       return kExitOk;
     }
-    const std::string change = remedy.variables().empty()
+    const std::string change = !processors.empty() ? "the run " + remedy.what() + " failed"
+                               : remedy.variables().empty()
                                    ? "the run of the unchanged program failed"
                                    : "the run with" + ShownChange(remedy) + " failed";
     trials_->set_stop_reason(change + ": " + AsSentence(fault));
@@ -218,7 +266,8 @@ class Try : public Verb {
         const std::string name = "round" + std::to_string(round + 1) + "-" +
                                  (is_changed ? "change" + std::to_string(which) : "unchanged");
         const int status =
-            RunOnce(&runs, is_changed ? trial->remedy() : results::Remedy(), name,
+            RunOnce(&runs, is_changed ? trial->remedy() : results::Remedy(),
+                    is_changed ? processors_of_[which - 1] : "", name,
                     is_changed ? trial->mutable_runs() : trials_->mutable_unchanged());
         if (status != kExitOk) return status;
         if (++done != all)
@@ -242,7 +291,8 @@ class Try : public Verb {
         nullptr);
   }
 
-  std::string bundle_, set_, only_, output_, step_marker_;
+  std::string bundle_, set_, only_, output_, step_marker_, processors_;
+  std::vector<std::string> processors_of_;  // by trial; empty: all
   bool list_ = false, json_ = false, csv_ = false;
   uint32_t rounds_ = 3, width_ = 0;
   std::vector<std::string> command_;

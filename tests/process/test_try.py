@@ -4,6 +4,7 @@
 """`gpuprof try`: runs with a change of the environment, interleaved with the unchanged program. What it says is what the runs took."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -97,6 +98,20 @@ def test_a_variable_is_removed_and_comes_back(slow, command):
     assert sorted(log.read_text().split()) == ["0.01"] * 2 + ["none"] * 2
     (trial,) = json.loads(done.out)["trials"]
     assert trial["remedy"]["variables"] == [{"name": "LENGTH", "value": ""}] and trial["change"]["mean_ratio"] < 0
+
+
+def test_processors_are_those_that_were_asked_for(slow, tmp_path):
+    """In the changed runs alone."""
+    log = tmp_path / "log"
+    program = "import os, sys; open(sys.argv[1], 'a').write(f'{sorted(os.sched_getaffinity(0))}\\n')"
+    own = sorted(os.sched_getaffinity(0))
+    done = gpuprof("try", slow, "--only=none", f"--processors={own[0]}", "--rounds=2", "--", sys.executable, "-c", program, log)
+    assert done.status == 0, done.err.decode()
+    assert sorted(log.read_text().splitlines()) == sorted([str(own)] * 2 + [str(own[:1])] * 2)
+    assert f"on processors {own[0]}".encode() in done.out
+    for wrong, message in ((f"{max(own) + 1}", b"may not use"), ("x", b"no list of processors"), ("3-1", b"no list of processors")):
+        refused = gpuprof("try", slow, f"--processors={wrong}", "--", "true")
+        assert refused.status == 2 and message in refused.err, refused.err
 
 
 def test_a_run_that_fails_ends_all(slow, command):
