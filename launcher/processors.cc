@@ -23,7 +23,7 @@ bool ReadNumber(std::string_view* text, int* number) {
 }  // namespace
 
 std::string ParseProcessors(std::string_view text, cpu_set_t* set) {
-  const std::string fault = "'" + std::string(text) + "' is no list of processors: 0-3,8";
+  const std::string fault = "'" + std::string(text) + "' is not a list of processors: 0-3,8";
   CPU_ZERO(set);
   while (true) {
     int first = 0;

@@ -54,6 +54,15 @@ int64_t PerStepOf(const DeviceFacts& device, int64_t kernels_ns) {
   return std::min(ComputeOf(device, kernels_ns), device.SavedPerStep(results::WHAT_IF_COMPUTE));
 }
 
+// Returns whether backward passes were recorded, or an optimizer.
+bool Trains(const AdviceFacts& facts) {
+  const auto& ops = facts.ops->ops();
+  return std::any_of(ops.begin(), ops.end(), [](const results::Op& op) {
+    return op.scope() == "backward" || op.name().starts_with("Optimizer.step#") ||
+           op.name().starts_with("autograd::engine");
+  });
+}
+
 }  // namespace
 
 std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
@@ -69,9 +78,20 @@ std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
   finding.add_evidence("In " + OfStep(device, exposed) +
                        " only collectives ran. This time holds the transfer, and the wait for the "
                        "slowest rank.");
-  finding.add_fix(
-      "Overlap them with the backward pass. PyTorch: DistributedDataParallel with smaller buckets "
-      "(bucket_cap_mb), or FSDP with backward_prefetch.");
+  const char* torch =
+      Trains(facts) ? "Overlap them with the backward pass: DistributedDataParallel with "
+                      "smaller buckets (bucket_cap_mb), or FSDP with backward_prefetch."
+                    : "Overlap them with work that does not need their result: async_op=True, "
+                      "and wait later. Small ones: a one-shot all-reduce in symmetric memory.";
+  AddFix(
+      facts,
+      {"Overlap them with work that does not need their result: launch them earlier, on a stream "
+       "of their own.",
+       torch,
+       "Overlap them with the backward pass: smaller bytes_per_pack in the hints of "
+       "tf.distribute.",
+       "Let XLA overlap them: XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true."},
+      &finding);
   finding.add_fix(
       "Compare when the ranks enter each collective: the rank that enters last makes the others "
       "wait. Balance its work.");

@@ -59,6 +59,8 @@ constexpr Row kRows[] = {
      kTf32Caution},
     {"CO-001", kTorch, "CUDA_DEVICE_MAX_CONNECTIONS", "1",
      "the GPU begins kernels in the order of their launches, collectives first"},
+    {"CO-001", kJax, "XLA_FLAGS", "--xla_gpu_enable_latency_hiding_scheduler=true",
+     "XLA moves collectives so that other work hides them"},
     {"CO-006", kAny, "NCCL_MAX_CTAS", "8", "NCCL's kernels leave more multiprocessors to others"},
     {"ME-006", kAny, "MALLOC_MMAP_MAX_", "0",
      "glibc keeps large blocks instead of mapping them anew each time", "MALLOC_TRIM_THRESHOLD_",

@@ -57,6 +57,9 @@ std::string CheckProcessors(std::string_view text) {
                                : "this process may not use all processors of " + std::string(text);
 }
 
+// Whether a finding is about variables that the user has set.
+bool IsAboutSettings(std::string_view rule) { return rule == "EN-001" || rule == "TH-001"; }
+
 // Whether a finding is about a host whose threads or memory may lie far from each other.
 bool IsAboutPlaces(std::string_view rule) {
   return rule == "LA-001" || rule == "TH-001" || rule == "CP-001" || rule == "CP-002" ||
@@ -170,10 +173,13 @@ class Try : public Verb {
       std::string reason;
       for (const results::EnvironmentVariable& variable : trial.remedy().variables()) {
         const char* here = std::getenv(variable.name().c_str());
-        if (here != nullptr && here == variable.value())
+        if (here == nullptr) {
+          if (variable.value().empty()) reason = variable.name() + " is not set here";
+        } else if (here == variable.value()) {
           reason = variable.name() + " is set so already";
-        if (here == nullptr && variable.value().empty())
-          reason = variable.name() + " is not set here";
+        } else if (!IsAboutSettings(trial.id())) {
+          reason = variable.name() + " is set here, and the change would replace its value";
+        }
       }
       if (!IsWanted(trial.id())) reason = "--only leaves it out";
       if (reason.empty()) {
