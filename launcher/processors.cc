@@ -5,8 +5,10 @@
 
 #include "launcher/processors.h"
 
+#include <algorithm>
 #include <charconv>
-#include <fstream>
+
+#include "launcher/read_file.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -45,10 +47,11 @@ std::vector<std::string> ProcessorsOfNodes() {
   if (sched_getaffinity(0, sizeof own, &own) != 0) return {};
   std::vector<std::string> nodes;
   for (int node = 0; node < kMostNodes; ++node) {
-    std::ifstream file("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist");
-    std::string list;
+    std::string list =
+        ReadFile("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist").value_or("");
+    list.resize(std::min(list.find('\n'), list.size()));
     cpu_set_t set;
-    if (!std::getline(file, list) || !ParseProcessors(list, &set).empty()) continue;
+    if (!ParseProcessors(list, &set).empty()) continue;
     cpu_set_t both;
     CPU_AND(&both, &set, &own);
     if (CPU_EQUAL(&both, &set)) nodes.push_back(list);
