@@ -75,6 +75,12 @@ struct CounterKey {
   auto operator<=>(const CounterKey&) const = default;
 };
 
+// When a process has rows, and the numbers of its calls. CUPTI counts on as long as it lives.
+struct RecordedLife {
+  SpanNs bounds{};  // start > end: no row
+  uint32_t first_call = UINT32_MAX, last_call = 0;
+};
+
 class KinetoImporter : public ChromeHandler {
  public:
   KinetoImporter() = default;
@@ -100,17 +106,12 @@ class KinetoImporter : public ChromeHandler {
   // A time in the year 2001: no trace is older, and no machine counts so far from its start.
   static constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
 
-  // When a process has rows, and the numbers of its calls. CUPTI counts on as long as it lives.
-  struct Life {
-    SpanNs bounds{};  // start > end: no row
-    uint32_t first_call = UINT32_MAX, last_call = 0;
-  };
   struct Host {
     Entity entity;
     std::unique_ptr<ProcessBuilder> builder;
     uint32_t group = 0;
     CallTable calls;
-    std::optional<Life> life;  // once it was asked for
+    std::optional<RecordedLife> life;  // once it was asked for
   };
   // The processes with one prefix of their names.
   struct GroupHosts {
@@ -198,7 +199,7 @@ class KinetoImporter : public ChromeHandler {
   void FillProcess(const std::string& file, Host* host);
 
   // kineto_join.cc
-  static const Life& LifeOf(Host* host);
+  static const RecordedLife& LifeOf(Host* host);
   bool IsContinuedBy(const KinetoImporter& later, Host* host, Host* other) const;
 
   // Counts the memory of rows and texts that no builder holds.

@@ -9,9 +9,9 @@
 
 namespace gpuprof::analysis::import {
 
-const KinetoImporter::Life& KinetoImporter::LifeOf(Host* host) {
+const RecordedLife& KinetoImporter::LifeOf(Host* host) {
   if (host->life) return *host->life;
-  Life& life = host->life.emplace();
+  RecordedLife& life = host->life.emplace();
   if (!host->builder->Bounds(&life.bounds)) life.bounds = {1, 0};
   for (uint32_t t = 0; t < host->builder->timelines(); ++t) {
     for (const CallRow& call : host->builder->calls(t)) {
@@ -27,7 +27,7 @@ const KinetoImporter::Life& KinetoImporter::LifeOf(Host* host) {
 // the start.
 bool KinetoImporter::IsContinuedBy(const KinetoImporter& later, Host* host, Host* other) const {
   if (host->entity != other->entity) return false;
-  const Life &own = LifeOf(host), &others = LifeOf(other);
+  const RecordedLife &own = LifeOf(host), &others = LifeOf(other);
   const bool has_rows =
       own.bounds.start <= own.bounds.end && others.bounds.start <= others.bounds.end;
   return has_rows && base_ns_ + own.bounds.end < later.base_ns_ + others.bounds.start &&
