@@ -88,8 +88,8 @@ std::string TrialRuns::Measure(const std::string& bundle, results::TrialRun* run
   return error.message;
 }
 
-std::string TrialRuns::Run(const results::Remedy& remedy, const std::string& processors,
-                           const std::string& out, results::TrialRun* run) {
+std::string TrialRuns::Run(const results::Trial& trial, const std::string& out,
+                           results::TrialRun* run) {
   TemporaryFolder folder;
   std::string fault = out.empty() ? folder.Make() : "";
   if (fault.empty()) fault = MakeUnnamedFile(&log_);
@@ -101,8 +101,8 @@ std::string TrialRuns::Run(const results::Remedy& remedy, const std::string& pro
   words.insert(words.end(), command_.begin(), command_.end());
   ChildResult child;
   {
-    const ChangedVariables variables(remedy);
-    const HeldProcessors held(processors);
+    const ChangedVariables variables(trial.remedy());
+    const HeldProcessors held(trial.processors());
     const LedOutput output(log_.fd());
     child = RunChild(words, {});
   }

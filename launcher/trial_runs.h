@@ -22,12 +22,10 @@ class TrialRuns {
   TrialRuns(std::vector<std::string> command, analysis::PassOptions options)
       : command_(std::move(command)), options_(std::move(options)) {}
 
-  // Runs the command once with these changes; an empty value removes a variable. `processors`: the
-  // list of those that it may use; empty: all that this process may. Returns empty, or why the run
-  // does not count. `out`: an empty folder that the recording goes to; empty: a
-  // temporary one, which is removed.
-  std::string Run(const results::Remedy& remedy, const std::string& processors,
-                  const std::string& out, results::TrialRun* run);
+  // Runs the command once with the change of a trial; an empty value removes a variable. Returns
+  // empty, or why the run does not count. `out`: an empty folder that the recording goes to; empty:
+  // a temporary one, which is removed.
+  std::string Run(const results::Trial& trial, const std::string& out, results::TrialRun* run);
   // Returns whether the last run could not be started at all.
   bool could_not_start() const { return could_not_start_; }
   // Returns the last lines that the last run printed.

@@ -59,6 +59,11 @@ void Take(std::vector<Row>* from, std::vector<Row>* to, auto change) {
   from->clear();
 }
 
+// Adds numbers of a file, which may be any: the sum wraps instead of overflowing.
+int64_t Wrapped(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 void Shift(int64_t ns, SpanNs* span) {
   span->start += ns;
   span->end += ns;
@@ -90,7 +95,8 @@ uint32_t ProcessBuilder::TimelineLike(const Track& track) {
 // Finds the numbers that the rows so far use.
 void ProcessBuilder::CountNumbers() {
   for (const TimelineRows& rows : rows_) {
-    for (const PythonRow& row : rows.python) free_python_ = std::max(free_python_, row.id + 1);
+    for (const PythonRow& row : rows.python)
+      free_python_ = std::max(free_python_, Wrapped(row.id, 1));
     const auto external = [&](const auto& some) {
       for (const auto& row : some) free_external_ = std::max(free_external_, row.external + 1);
     };
@@ -116,7 +122,7 @@ void ProcessBuilder::Follow(ProcessBuilder* later, int64_t shift_ns) {
   later->CountNumbers();
   const int64_t python = free_python_;
   const uint64_t external = free_external_;
-  free_python_ += later->free_python_;
+  free_python_ = Wrapped(free_python_, later->free_python_);
   free_external_ += later->free_external_;
   Numbers numbers(later->process_, this);
   const auto joined = [&](uint64_t* id) { *id += *id == 0 ? 0 : external; };
@@ -142,8 +148,8 @@ void ProcessBuilder::Follow(ProcessBuilder* later, int64_t shift_ns) {
     Take(&from.python, &to.python, [&](PythonRow& row) {
       Shift(shift_ns, &row.span);
       row.name = numbers.Text(row.name);
-      if (row.id >= 0) row.id += python;
-      if (row.parent >= 0) row.parent += python;
+      if (row.id >= 0) row.id = Wrapped(row.id, python);
+      if (row.parent >= 0) row.parent = Wrapped(row.parent, python);
     });
     Take(&from.ranges, &to.ranges, [&](RangeRow& row) {
       Shift(shift_ns, &row.span);

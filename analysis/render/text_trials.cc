@@ -4,6 +4,7 @@
 // Text of what `gpuprof try` measured. See text.h.
 
 #include <string>
+#include <vector>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -14,15 +15,14 @@ namespace {
 
 using Align = TextTable::Align;
 
-std::string VariablesText(const results::Remedy& remedy) {
-  if (remedy.variables().empty()) return remedy.what();
+std::string ChangeText(const results::Trial& trial) {
   std::string words;
-  for (const results::EnvironmentVariable& variable : remedy.variables()) {
+  for (const results::EnvironmentVariable& variable : trial.remedy().variables()) {
     words += (words.empty() ? "" : " ") + (variable.value().empty()
                                                ? "without " + variable.name()
                                                : variable.name() + "=" + variable.value());
   }
-  return words;
+  return trial.processors().empty() ? words : "on processors " + trial.processors();
 }
 
 std::string RangeText(double low, double high) {
@@ -67,30 +67,37 @@ std::string StepWords(const google::protobuf::RepeatedPtrField<results::TrialRun
 }  // namespace
 
 std::string TrialsText(const results::Trials& trials, const TextOptions& options) {
-  std::string out =
-      WrapText("Unchanged: " + StepWords(trials.unchanged()) + ".", "", "  ", options.width);
+  const bool is_plan = trials.round_count() == 0;
+  std::string out;
+  if (!is_plan)
+    out = WrapText("Unchanged: " + StepWords(trials.unchanged()) + ".", "", "  ", options.width);
   if (!trials.stop_reason().empty())
     out += WrapText("Stopped: " + trials.stop_reason(), "", "  ", options.width);
   if (!trials.trials().empty()) {
     TextTable table;
     table.AddColumn("change", Align::kLeft, true);
-    for (const char* header : {"finding", "predicted", "measured", "interval of 95 %"})
-      table.AddColumn(header, Align::kLeft);
+    for (const char* header : {"finding", "predicted"}) table.AddColumn(header, Align::kLeft);
+    for (const char* header : {"measured", "interval of 95 %"})
+      if (!is_plan) table.AddColumn(header, Align::kLeft);
     std::string remarks;
     for (const results::Trial& trial : trials.trials()) {
+      std::vector<std::string> row = {ChangeText(trial), trial.id().empty() ? "-" : trial.id(),
+                                      PredictedText(trial)};
       const bool is_known = trial.has_change();
-      table.AddRow(
-          {VariablesText(trial.remedy()), trial.id().empty() ? "-" : trial.id(),
-           PredictedText(trial), is_known ? ChangeWord(trial.change()) : "not measured",
-           is_known ? RangeText(trial.change().low_ratio(), trial.change().high_ratio()) : "-"});
-      std::string remark = trial.remedy().variables().empty() ? "" : trial.remedy().what();
+      if (!is_plan) {
+        row.push_back(is_known ? ChangeWord(trial.change()) : "not measured");
+        row.push_back(is_known ? RangeText(trial.change().low_ratio(), trial.change().high_ratio())
+                               : "-");
+      }
+      table.AddRow(row);
+      std::string remark = trial.remedy().what();
       if (!trial.remedy().caution().empty())
         remark += (remark.empty() ? "" : "; ") + trial.remedy().caution();
       if (!remark.empty())
-        remarks += WrapText(VariablesText(trial.remedy()) + ": " + remark + ".", "  ", "    ",
-                            options.width);
+        remarks += WrapText(ChangeText(trial) + ": " + remark + ".", "  ", "    ", options.width);
     }
-    out += "\n" + Section("Changes of the environment", table, options, 0) + remarks;
+    out += (is_plan ? "" : "\n") +
+           Section(is_plan ? "Changes to try" : "Changes", table, options, 0) + remarks;
   }
   if (trials.not_tried().empty()) return out;
   out += "\nNot tried:\n";

@@ -7,6 +7,8 @@
 #include <google/protobuf/message.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -26,18 +28,31 @@ namespace {
 
 constexpr uint32_t kMostRounds = 1000;
 
-// Adds "NAME=VALUE,NAME=VALUE" to a remedy. Returns empty, or the fault.
+// Returns whether a text begins with the name of a variable and "=".
+bool BeginsVariable(std::string_view text) {
+  const size_t sign = text.find('=');
+  if (sign == 0 || sign == std::string_view::npos || (text[0] >= '0' && text[0] <= '9'))
+    return false;
+  return std::all_of(text.begin(), text.begin() + static_cast<ptrdiff_t>(sign), [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+// Adds "NAME=VALUE,NAME=VALUE" to a remedy. Values may hold commas: one ends a value only where
+// another variable follows. Returns empty, or the fault.
 std::string ParseVariables(std::string_view text, results::Remedy* remedy) {
+  if (!BeginsVariable(text))
+    return "'" + std::string(text) + "' is not NAME=VALUE; NAME= removes the variable";
   while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
+    size_t end = text.find(',');
+    while (end != std::string_view::npos && !BeginsVariable(text.substr(end + 1)))
+      end = text.find(',', end + 1);
     const std::string_view word = text.substr(0, end);
     const size_t sign = word.find('=');
-    if (sign == 0 || sign == std::string_view::npos)
-      return "'" + std::string(word) + "' is not NAME=VALUE; NAME= removes the variable";
     results::EnvironmentVariable* variable = remedy->add_variables();
     variable->set_name(std::string(word.substr(0, sign)));
     variable->set_value(std::string(word.substr(sign + 1)));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return "";
 }
@@ -66,11 +81,14 @@ bool IsAboutPlaces(std::string_view rule) {
          rule == "SY-001" || rule == "IN-002";
 }
 
-std::string ShownChange(const results::Remedy& remedy) {
+// Returns what is different in a run: "of the unchanged program", "with A=1".
+std::string ShownRun(const results::Trial& trial) {
   std::string words;
-  for (const results::EnvironmentVariable& variable : remedy.variables())
+  for (const results::EnvironmentVariable& variable : trial.remedy().variables())
     words += " " + variable.name() + "=" + variable.value();
-  return words;
+  if (!words.empty()) return "with" + words;
+  return trial.processors().empty() ? "of the unchanged program"
+                                    : "on processors " + trial.processors();
 }
 
 class Try : public Verb {
@@ -151,13 +169,9 @@ class Try : public Verb {
     SayFaults(*trace);
     trials_.reset(static_cast<results::Trials*>(analysis::PlanTrials(*advice).release()));
     LeaveOut();
-    processors_of_.assign(static_cast<size_t>(trials_->trials_size()), "");
     AddNodes(*advice);
-    if (!set_.empty()) {
-      ParseVariables(set_, trials_->add_trials()->mutable_remedy());
-      processors_of_.emplace_back();
-    }
-    if (!processors_.empty()) AddProcessors(processors_, trials_->add_trials());
+    if (!set_.empty()) ParseVariables(set_, trials_->add_trials()->mutable_remedy());
+    if (!processors_.empty()) trials_->add_trials()->set_processors(processors_);
     trials_->set_command(Words());
     if (list_) Print();
     return kExitOk;
@@ -193,11 +207,6 @@ class Try : public Verb {
     }
   }
 
-  void AddProcessors(const std::string& list, results::Trial* trial) {
-    trial->mutable_remedy()->set_what("on processors " + list);
-    processors_of_.push_back(list);
-  }
-
   // A machine with several nodes of memory: a program that keeps to one of them may be faster.
   void AddNodes(const google::protobuf::Message& advice) {
     const auto& findings = static_cast<const results::Advice&>(advice).findings();
@@ -208,7 +217,7 @@ class Try : public Verb {
         trial->set_id(finding.id());
         trial->set_name(finding.name());
         if (finding.has_gain()) *trial->mutable_predicted() = finding.gain();
-        AddProcessors(list, trial);
+        trial->set_processors(list);
       }
       return;
     }
@@ -230,22 +239,19 @@ class Try : public Verb {
   }
 
   // Runs the command once and keeps its times. Returns the exit status; not 0: no more runs.
-  int RunOnce(TrialRuns* runs, const results::Remedy& remedy, const std::string& processors,
-              const std::string& name, google::protobuf::RepeatedPtrField<results::TrialRun>* to) {
+  int RunOnce(TrialRuns* runs, const results::Trial& trial, const std::string& name,
+              google::protobuf::RepeatedPtrField<results::TrialRun>* to) {
     std::string fault;
     const std::string folder = FolderOf(name, &fault);
     results::TrialRun run;
-    if (fault.empty()) fault = runs->Run(remedy, processors, folder, &run);
+    if (fault.empty()) fault = runs->Run(trial, folder, &run);
     if (fault.empty()) {
       *to->Add() = run;
       return kExitOk;
     }
-    const std::string change = !processors.empty() ? "the run " + remedy.what() + " failed"
-                               : remedy.variables().empty()
-                                   ? "the run of the unchanged program failed"
-                                   : "the run with" + ShownChange(remedy) + " failed";
-    trials_->set_stop_reason(change + ": " + AsSentence(fault));
-    Say(change + ": " + fault);
+    const std::string what = "the run " + ShownRun(trial) + " failed: ";
+    trials_->set_stop_reason(what + AsSentence(fault));
+    Say(what + fault);
     const std::string last = runs->LastLines();
     if (!last.empty()) Say("its last lines:\n" + last);
     return runs->could_not_start() ? kExitOwnFailure : kExitFindings;
@@ -272,8 +278,7 @@ class Try : public Verb {
         const std::string name = "round" + std::to_string(round + 1) + "-" +
                                  (is_changed ? "change" + std::to_string(which) : "unchanged");
         const int status =
-            RunOnce(&runs, is_changed ? trial->remedy() : results::Remedy(),
-                    is_changed ? processors_of_[which - 1] : "", name,
+            RunOnce(&runs, is_changed ? *trial : results::Trial(), name,
                     is_changed ? trial->mutable_runs() : trials_->mutable_unchanged());
         if (status != kExitOk) return status;
         if (++done != all)
@@ -298,7 +303,6 @@ class Try : public Verb {
   }
 
   std::string bundle_, set_, only_, output_, step_marker_, processors_;
-  std::vector<std::string> processors_of_;  // by trial; empty: all
   bool list_ = false, json_ = false, csv_ = false;
   uint32_t rounds_ = 3, width_ = 0;
   std::vector<std::string> command_;

@@ -5,11 +5,12 @@
 
 import json
 import os
+import re
 import sys
 
 import pytest
 
-from conftest import gpuprof
+from conftest import ROOT, gpuprof
 
 # Takes as long as its environment says, and writes down each run.
 PROGRAM = """
@@ -90,6 +91,27 @@ def test_a_change_is_measured_between_runs_without_it(slow, command):
     ratios = [1 - after["wall_ns"] / before["wall_ns"] for before, after in zip(result["unchanged"], trial["runs"])]
     assert change["mean_ratio"] == pytest.approx(sum(ratios) / 3) and change["mean_ratio"] > 0.1
     assert "id" not in trial or trial["id"] == ""
+
+
+def test_values_may_hold_commas(slow):
+    """A comma ends a value only where another variable follows."""
+    done = gpuprof("try", slow, "--list", "--only=none", "--json", "--set=A=max:128,grow:True,B_2=x=y,z,C=")
+    (trial,) = json.loads(done.out)["trials"]
+    assert trial["remedy"]["variables"] == [
+        {"name": "A", "value": "max:128,grow:True"}, {"name": "B_2", "value": "x=y,z"}, {"name": "C", "value": ""}]
+
+
+def test_a_plan_speaks_of_no_run(slow):
+    text = gpuprof("try", slow, "--list").out.decode()
+    assert "Changes to try" in text and "expandable_segments:True" in text
+    assert "Unchanged" not in text and "measured" not in text
+
+
+def test_the_page_names_every_variable():
+    names = set(re.findall(r'"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"', (ROOT / "analysis/advice/remedies.cc").read_text()))
+    assert len(names) > 8
+    page = (ROOT / "docs/advice.md").read_text()
+    assert {name for name in names if f"`{name}`" not in page} == set()
 
 
 def test_a_variable_is_removed_and_comes_back(slow, command):
