@@ -137,7 +137,8 @@ def test_no_other_verb_shows_a_name_as_it_is(trace, bundle, tmp_path, form):
     for path in (trace, bundle):
         check(gpuprof("advise", path, *form), (0, 3), is_csv)
         check(gpuprof("advise", path, "--all", *form), (0, 3), is_csv)
-        check(gpuprof("try", path, "--list", "--set", f"{HOSTILE}A={HOSTILE}".replace(",", ""), *form), (0, 3), is_csv)
+        check(gpuprof("try", path, "--list", "--set", f"A={HOSTILE}", *form), (0, 3), is_csv)
+        check(gpuprof("try", path, "--list", "--set", f"{HOSTILE}=1", *form), (2,))
         check(gpuprof("diff", path, path, *form), (0, 3), is_csv)
         check(gpuprof("info", path, *json_only), (0, 3))
         check(gpuprof("dump", path), (0, 3))
