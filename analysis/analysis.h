@@ -227,7 +227,9 @@ std::unique_ptr<google::protobuf::Message> ListBaselines(const std::string& fold
                                                          const std::vector<KeptBaseline>& kept);
 // Plans what `gpuprof try` runs: results::Trials with a trial for each remedy of the findings of
 // `advice`, and the findings without a remedy. `advice` is the result of the pass `advise`.
-std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Message& advice);
+// `nodes`: the processors of each node of the machine, if it has several.
+std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Message& advice,
+                                                      const std::vector<std::string>& nodes);
 // Measures the steps of a recorded run, into a results::TrialRun.
 Error MeasureRun(const Trace& trace, const PassOptions& options, google::protobuf::Message* run);
 // Computes what each change won, from the runs of a results::Trials.

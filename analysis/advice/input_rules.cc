@@ -174,8 +174,8 @@ void AddIteratorFixes(const IteratorFacts& data, Finding* finding) {
         "Read several files at once: interleave(..., num_parallel_calls=tf.data.AUTOTUNE), from a "
         "disk close by. Reading compressed files costs processor time.");
   } else if (!is_iterator && !data.busiest.empty()) {
-    finding->add_fix("Make the function of map() cheaper in " + data.busiest +
-                     ", or keep its result with cache() if the result fits.");
+    finding->add_fix("If the function of map() runs " + data.busiest +
+                     ", make it cheaper, or keep its result with cache() if the result fits.");
   }
   if (data.has_serial_map)
     finding->add_fix("Run the map in parallel: num_parallel_calls=tf.data.AUTOTUNE.");

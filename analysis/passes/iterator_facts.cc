@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,7 +56,7 @@ struct Root {
   uint64_t count = 0;
   int64_t total_ns = 0;
   Instance longest;
-  std::vector<Interval> spans;
+  std::map<size_t, std::vector<Interval>> spans;  // by process
 };
 
 // What worked while the program waited, by name: an iterator, or the type of an operation.
@@ -102,7 +101,7 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
         Root& root = roots[{DepthOf(name), name}];
         ++root.count;
         root.total_ns += ops.duration_ns[i];
-        root.spans.push_back({ops.end_ns[i] - ops.duration_ns[i], ops.end_ns[i]});
+        root.spans[index].push_back({ops.end_ns[i] - ops.duration_ns[i], ops.end_ns[i]});
         if (ops.duration_ns[i] <= root.longest.duration_ns) continue;
         root.longest.start_ns = ops.end_ns[i] - ops.duration_ns[i];
         root.longest.duration_ns = ops.duration_ns[i];
@@ -119,9 +118,9 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
   out.total_ns = root.total_ns;
   out.longest = root.longest;
   out.mean_ns = root.total_ns / static_cast<int64_t>(root.count);
-  const std::vector<Interval> waits = UnionOf(std::move(root.spans));
   Work work;
-  for (const size_t index : context.selected()) AddWork(context.process(index), waits, &work);
+  for (auto& [index, spans] : root.spans)
+    AddWork(context.process(index), UnionOf(std::move(spans)), &work);
   for (const auto& [name, ns] : work) {
     if (ns <= out.busiest_ns) continue;
     out.busiest = name;

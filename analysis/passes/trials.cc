@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/advice/trial_change.h"
 #include "analysis/analysis.h"
@@ -24,9 +26,25 @@ std::string KeyOf(const results::Remedy& remedy) {
   return key;
 }
 
+// Returns whether a finding is about a host whose threads or memory may lie far from each other. A
+// program that keeps to one node may then be faster.
+bool IsAboutPlaces(std::string_view rule) {
+  return rule == "LA-001" || rule == "TH-001" || rule == "CP-001" || rule == "CP-002" ||
+         rule == "SY-001" || rule == "IN-002";
+}
+
+results::Trial* AddTrial(const results::Finding& finding, results::Trials* trials) {
+  results::Trial* trial = trials->add_trials();
+  trial->set_id(finding.id());
+  trial->set_name(finding.name());
+  if (finding.has_gain()) *trial->mutable_predicted() = finding.gain();
+  return trial;
+}
+
 }  // namespace
 
-std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Message& advice) {
+std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Message& advice,
+                                                      const std::vector<std::string>& nodes) {
   const auto& from = static_cast<const results::Advice&>(advice);
   auto trials = std::make_unique<results::Trials>();
   *trials->mutable_meta() = from.meta();
@@ -37,8 +55,14 @@ std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Me
     untried->set_name(finding.name());
     untried->set_reason(reason);
   };
+  bool has_nodes = false;  // once is enough
   for (const results::Finding& finding : from.findings()) {
-    if (finding.remedies().empty())
+    const bool tries_nodes = !has_nodes && !nodes.empty() && IsAboutPlaces(finding.id());
+    if (tries_nodes) {
+      for (const std::string& list : nodes) AddTrial(finding, trials.get())->set_processors(list);
+      has_nodes = true;
+    }
+    if (finding.remedies().empty() && !tries_nodes)
       leave_out(finding, "no variable of the environment can do this");
     for (const results::Remedy& remedy : finding.remedies()) {
       const auto [same, is_new] = planned.try_emplace(KeyOf(remedy), finding.id());
@@ -46,11 +70,7 @@ std::unique_ptr<google::protobuf::Message> PlanTrials(const google::protobuf::Me
         leave_out(finding, "the same change is tried for " + same->second);
         continue;
       }
-      results::Trial* trial = trials->add_trials();
-      trial->set_id(finding.id());
-      trial->set_name(finding.name());
-      *trial->mutable_remedy() = remedy;
-      if (finding.has_gain()) *trial->mutable_predicted() = finding.gain();
+      *AddTrial(finding, trials.get())->mutable_remedy() = remedy;
     }
   }
   return trials;

@@ -21,7 +21,6 @@
 #include "launcher/text.h"
 #include "launcher/thresholds.h"
 #include "launcher/trial_runs.h"
-#include "proto/results/advice.pb.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -74,12 +73,6 @@ std::string CheckProcessors(std::string_view text) {
 
 // Whether a finding is about variables that the user has set.
 bool IsAboutSettings(std::string_view rule) { return rule == "EN-001" || rule == "TH-001"; }
-
-// Whether a finding is about a host whose threads or memory may lie far from each other.
-bool IsAboutPlaces(std::string_view rule) {
-  return rule == "LA-001" || rule == "TH-001" || rule == "CP-001" || rule == "CP-002" ||
-         rule == "SY-001" || rule == "IN-002";
-}
 
 // Returns what is different in a run: "of the unchanged program", "with A=1".
 std::string ShownRun(const results::Trial& trial) {
@@ -167,9 +160,9 @@ class Try : public Verb {
     const int ran = ExitOf(analysis::Run("advise", *trace, options_, &advice));
     if (ran != kExitOk) return ran;
     SayFaults(*trace);
-    trials_.reset(static_cast<results::Trials*>(analysis::PlanTrials(*advice).release()));
+    trials_.reset(static_cast<results::Trials*>(
+        analysis::PlanTrials(*advice, ProcessorsOfNodes()).release()));
     LeaveOut();
-    AddNodes(*advice);
     if (!set_.empty()) ParseVariables(set_, trials_->add_trials()->mutable_remedy());
     if (!processors_.empty()) trials_->add_trials()->set_processors(processors_);
     trials_->set_command(Words());
@@ -204,22 +197,6 @@ class Try : public Verb {
       untried->set_id(trial.id());
       untried->set_name(trial.name());
       untried->set_reason(reason);
-    }
-  }
-
-  // A machine with several nodes of memory: a program that keeps to one of them may be faster.
-  void AddNodes(const google::protobuf::Message& advice) {
-    const auto& findings = static_cast<const results::Advice&>(advice).findings();
-    for (const results::Finding& finding : findings) {
-      if (!IsAboutPlaces(finding.id()) || !IsWanted(finding.id())) continue;
-      for (const std::string& list : ProcessorsOfNodes()) {
-        results::Trial* trial = trials_->add_trials();
-        trial->set_id(finding.id());
-        trial->set_name(finding.name());
-        if (finding.has_gain()) *trial->mutable_predicted() = finding.gain();
-        trial->set_processors(list);
-      }
-      return;
     }
   }
 

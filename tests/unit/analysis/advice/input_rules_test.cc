@@ -155,6 +155,7 @@ TEST(InputRules, PythonInTheFunctionsOfTfData) {
   ProcessBuilder builder(1);
   TrackBuilder& consumer = builder.Thread(1);
   TrackBuilder& runner = builder.Thread(2);
+  ProcessBuilder other(9);  // what it does is not this process's input
   for (int64_t i = 0; i < 10; ++i) {
     const int64_t at = i * 100 * kMs;
     consumer.User("step " + std::to_string(i), at, at + 100 * kMs);
@@ -163,8 +164,9 @@ TEST(InputRules, PythonInTheFunctionsOfTfData) {
     runner.Op("PyFunc:PyFunc", at, at + 50 * kMs);
     runner.Op("Fill:Fill", at + 50 * kMs, at + 59 * kMs);
     runner.Op("ExecutorState::Process", at + 59 * kMs, at + 100 * kMs);
+    other.Thread(3).Op("Conv2D:Conv2D", at, at + 100 * kMs);
   }
-  const results::Advice advice = Advise(MakeTrace({&builder}));
+  const results::Advice advice = Advise(MakeTrace({&builder, &other}));
   const results::Finding* finding = Find(advice, "IN-007");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding), HasSubstr("PyFunc worked longest: 500 ms"));
