@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "inject/attach/late_arrival.h"
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/dormant.h"
@@ -70,7 +71,8 @@ std::atomic<uint32_t> g_runs{0};  // there is a thread to answer
 std::atomic<uint32_t> g_begun{kNoAnswer};
 std::atomic<uint32_t> g_closed{kNoAnswer};
 bool g_forked = false;
-bool g_was_woken = false;  // before this round of the control thread
+bool (*g_begin)() = nullptr;  // a process that was attached to begins with this
+bool g_was_woken = false;     // before this round of the control thread
 // A delayed capture, as the monotonic clock will show it; 0: none, or over. Children forked
 // meanwhile begin and end theirs at the same moments.
 uint64_t g_delayed_start = 0;
@@ -229,11 +231,20 @@ void Work(Deadlines* deadlines, uint64_t began) {
   }
 }
 
+void* EndAttached() {
+  g_runs.store(0);
+  return nullptr;
+}
+
 void* ControlMain(void*) {
   EnterToolThread(proto::kControlThread);
   // A handler still needs its bit.
   while ((g_process.recording.load() & kAllocateInHandler) != 0) SleepFor(kMillisecond / 10);
   const uint64_t began = Now();
+  if (const auto begin = g_begin; begin != nullptr) {
+    g_begin = nullptr;
+    if (!begin()) return EndAttached();
+  }
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.socket = IsCapturing() ? deadlines.session : began;
@@ -245,6 +256,11 @@ void* ControlMain(void*) {
   while (g_leave.load() == 0 &&
          (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid)) {
     g_was_woken = g_wanted.exchange(0) != 0;
+    if (IsDetachWanted()) {
+      Detach();
+      return EndAttached();
+    }
+    LookAfterSlots();
     if (g_reopen_wanted.exchange(0) != 0) OpenControlSocket();
     SayWhatWasPosted();
     ServeControlSocket();
@@ -285,6 +301,18 @@ void StartControlThread(bool forked) noexcept {
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   g_settled.store(1);
   CannotRecord(proto::Obstacle::kThread, error);
+}
+
+int StartControlThreadFor(bool (*begin)()) noexcept {
+  ForgetControl();
+  ForgetMainThreadLeft();
+  g_forked = false;
+  g_begin = begin;
+  g_leave.store(0);
+  g_runs.store(1);
+  const int error = StartToolThread(ControlMain, nullptr, kStackBytes);
+  if (error != 0) g_runs.store(0);
+  return error;
 }
 
 void EndControlThread() noexcept {

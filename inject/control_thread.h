@@ -14,6 +14,11 @@ namespace gpuprof::inject {
 // unrecorded.
 void StartControlThread(bool forked) noexcept;
 
+// Starts the control thread in a process that was attached to. `begin` is its first work; if that
+// returns false, the thread ends. Returns 0, or why no thread could be made. On the thread that was
+// stopped.
+int StartControlThreadFor(bool (*begin)()) noexcept;
+
 // Ends the control thread, soon. The process has finished its trace.
 void EndControlThread() noexcept;
 

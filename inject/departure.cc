@@ -73,10 +73,7 @@ void DepartAndSleep(proto::ExitWay way) {
   g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
   Depart(way);
   if (way == proto::ExitWay::kLimits && IsAloneButForUs()) UnmapRings();
-  BeginNewTrace();
-  g_process.ring_file = nullptr;  // no other thread uses it, and the process's end is not its end
-  g_process.captures.store(0);
-  g_process.may_have_threads.store(0);
+  ForgetCaptures();  // no other thread uses the file, and the process's end is not its end
   FallDormant();
 }
 

@@ -9,53 +9,11 @@
 
 #include <cstdint>
 
-#include "inject/raw_syscall.h"
+#include "inject/memory_map.h"
 #include "inject/text.h"
 
 namespace gpuprof::inject {
 namespace {
-
-uint64_t HexField(const char** p) {
-  uint64_t value = 0;
-  for (;; ++*p) {
-    const char c = **p;
-    if (c >= '0' && c <= '9') {
-      value = value << 4 | static_cast<uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      value = value << 4 | static_cast<uint64_t>(c - 'a' + 10);
-    } else {
-      return value;
-    }
-  }
-}
-
-// Feeds /proc/self/maps line by line; `line` returns false to stop.
-template <typename Line>
-void ForEachMapping(Line line) {
-  const long fd =
-      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  char buffer[2048];
-  size_t used = 0;
-  for (bool more = true; more;) {
-    const long n = raw::Call(SYS_read, fd, raw::Arg(buffer + used),
-                             static_cast<long>(sizeof(buffer) - 1 - used));
-    if (n <= 0) break;
-    used += static_cast<size_t>(n);
-    size_t start = 0;
-    for (size_t i = 0; i < used && more; ++i) {
-      if (buffer[i] != '\n') continue;
-      buffer[i] = 0;
-      more = line(buffer + start);
-      start = i + 1;
-    }
-    if (start == 0 && used == sizeof(buffer) - 1)
-      used = 0;  // a line longer than the buffer: skip it
-    __builtin_memmove(buffer, buffer + start, used - start);
-    used -= start;
-  }
-  raw::Call(SYS_close, fd);
-}
 
 // Where the file containing `address` is mapped first: its ELF header. Lines of one file follow
 // each other.
@@ -185,6 +143,13 @@ void* FindSymbolIn(const ElfW(Dyn) * dynamic, uint64_t bias, const char* name) n
       tables.gnu_hash != nullptr ? Lookup(tables, name) : LookupInAll(tables, name);
   if (symbol == nullptr || symbol->st_shndx == SHN_UNDEF) return nullptr;
   return reinterpret_cast<void*>(bias + symbol->st_value);
+}
+
+uintptr_t OwnBias() noexcept {
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (object->l_ld == _DYNAMIC) return object->l_addr;
+  }
+  return 0;
 }
 
 const link_map* ObjectBehindOurs() noexcept {

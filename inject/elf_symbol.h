@@ -35,6 +35,9 @@ struct DefinedData {
 // heap; while no other thread loads libraries.
 DefinedData FindData(const char* name) noexcept;
 
+// Returns where this object was loaded. While no other thread loads libraries.
+uintptr_t OwnBias() noexcept;
+
 // Returns the object behind gpuprof's in the loader's list; null: gpuprof's is the last object.
 const link_map* ObjectBehindOurs() noexcept;
 

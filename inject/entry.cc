@@ -71,7 +71,7 @@ void FillProcess() {
   g_process.stack_depth = g_settings.stack_depth;
   g_process.exact_times = g_settings.exact_heap_times;
   g_process.waits_for_room = g_settings.waits_for_room;
-  g_process.generation.store(1);
+  g_process.generation.fetch_add(1);  // a thread may know a ring of an earlier attach
   NewIdentity();
 }
 
@@ -83,6 +83,23 @@ void RecordMainThread() {
 }
 
 bool IsWanted() { return g_settings.bundle[0] != 0; }
+
+// `ticks` and `ns` are one moment on both clocks, a while ago.
+void PrepareProcess(uint64_t ticks, uint64_t ns) {
+  static bool handles_forks = false;
+  raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
+  FillProcess();
+  // Constructors fork, too.
+  if (!handles_forks)
+    __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
+  handles_forks = true;
+  HookTimer::Calibrate();
+  LookForGil();
+  const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
+  g_settings.ticks_per_second =
+      tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)
+          : 1'000'000'000u;
+}
 
 // What needs no thread of ours, and of libc no more than the list of fork's handlers.
 void BeginToRecord() {
@@ -99,17 +116,14 @@ void BeginToRecord() {
     return;
   }
   LeaveForeignHeap();
-  raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
-  FillProcess();
-  // Constructors fork, too.
-  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
-  HookTimer::Calibrate();
-  LookForGil();
-  const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
-  g_settings.ticks_per_second =
-      tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)
-          : 1'000'000'000u;
+  PrepareProcess(ticks, ns);
   if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
+}
+
+void WatchProcessExit() {
+  CreateThreadExitKey();
+  on_exit(OnExit, nullptr);
+  __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
 }
 
 constinit std::atomic<uint32_t> g_has_begun{0};
@@ -123,10 +137,8 @@ void Enter() {
   ResolveRealSymbols();
   EnsureBegun();
   if (!IsWanted()) return;
-  CreateThreadExitKey();
+  WatchProcessExit();
   WatchThreadExit();  // of the main thread, which may have its ring already
-  on_exit(OnExit, nullptr);
-  __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
   InstallSignal(g_launch.signal);
   LocateLibc();
   if (g_process.is_forked != 0) return;  // by a constructor before ours: it has its thread
@@ -153,6 +165,18 @@ namespace gpuprof::inject {
 void EnterEarly() noexcept {
   // Without its environment libc is not ready yet.
   if (environ != nullptr) EnsureBegun();
+}
+
+bool PrepareLate() noexcept {
+  const uint64_t ticks = proto::ReadCounter();
+  const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  if (!ReadSettings()) return false;
+  PrepareProcess(ticks, ns);
+  static bool watches_exit = false;
+  if (!watches_exit) WatchProcessExit();
+  watches_exit = true;
+  LocateLibc();
+  return true;
 }
 
 void EnsureEntered() noexcept {

@@ -16,4 +16,9 @@ void EnsureEntered() noexcept;
 // call, when the originals are resolved.
 void EnterEarly() noexcept;
 
+// Does what the constructor does for a process that is recorded, in a process that was attached to.
+// False: the settings were refused. No signal is taken. Control thread, before anything is
+// recorded.
+bool PrepareLate() noexcept;
+
 }  // namespace gpuprof::inject

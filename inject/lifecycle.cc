@@ -46,6 +46,7 @@ std::atomic<uint32_t> g_is_held_back{0};
 const char* g_trigger = "now";
 // Of the thread that forks or calls exec; others may do so at the same time.
 struct BeforeLeaving {
+  bool forks;  // BeforeFork() has run; the process may be detached from before AfterFork...()
   bool locked;
   uint32_t recording;
   uint32_t can_unwind;
@@ -358,6 +359,13 @@ void BeginNewTrace() noexcept {
   g_process.finished.store(0);
 }
 
+void ForgetCaptures() noexcept {
+  BeginNewTrace();
+  g_process.ring_file = nullptr;
+  g_process.captures.store(0);
+  g_process.may_have_threads.store(0);
+}
+
 void AfterFailedExec(int error) noexcept {
   if (g_process.pid == 0 || g_process.finished.load() == 0) return;
   ToolSection tool;
@@ -370,7 +378,8 @@ void AfterFailedExec(int error) noexcept {
 }
 
 void BeforeFork() noexcept {
-  if (g_process.pid == 0) return;
+  t_at_fork.forks = g_process.pid != 0;
+  if (!t_at_fork.forks) return;
   // Waits out a start or stop under way, so that the child is not born into half of one.
   t_at_fork.locked = g_lock.Lock(kSecond);
   t_at_fork.recording = g_process.recording.load() & ~kAllocateInHandler;
@@ -385,7 +394,7 @@ void BeforeFork() noexcept {
 }
 
 void AfterForkInParent() noexcept {
-  if (g_process.pid == 0) return;
+  if (!t_at_fork.forks) return;
   DropInterruptedHook();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_parent();
   t_thread.forks = 0;

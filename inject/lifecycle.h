@@ -79,6 +79,10 @@ void NoteRefusedExec(const char* path, int error) noexcept;
 // Goes on in a new file, after FinishProcess: the process lives on, and is dormant.
 void BeginNewTrace() noexcept;
 
+// Forgets all captures, after FinishProcess and before the process is left alone: its next trace
+// begins as if there had been none.
+void ForgetCaptures() noexcept;
+
 // Handles fork (pthread_atfork), and the steps after all other libraries' handlers have run in the
 // child.
 void BeforeFork() noexcept;

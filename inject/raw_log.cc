@@ -9,6 +9,7 @@
 namespace gpuprof::inject {
 namespace {
 
+bool g_keeps_all = false;
 bool g_debug = false;
 constinit char g_said[kMostSaid] = {};
 
@@ -20,6 +21,7 @@ void Say(const char* text) noexcept {
   message.Add("gpuprof: ").Add(text);
   line[message.size()] = '\n';
   KeepSaid(text);
+  if (g_keeps_all) return;
   raw::Call(SYS_write, 2, raw::Arg(line), static_cast<long>(message.size() + 1));
 }
 
@@ -30,6 +32,8 @@ const char* LastSaid() noexcept { return g_said; }
 void Debug(const char* text) noexcept {
   if (g_debug) Say(text);
 }
+
+void KeepAllSaid() noexcept { g_keeps_all = true; }
 
 void SetDebug(bool on) noexcept { g_debug = on; }
 

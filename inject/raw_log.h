@@ -12,6 +12,8 @@ namespace gpuprof::inject {
 void Say(const char* text) noexcept;
 // Keeps the text for LastSaid() and prints nothing: somebody else tells the user.
 void KeepSaid(const char* text) noexcept;
+// From now on every text is kept and none is printed: the program's stderr is not gpuprof's.
+void KeepAllSaid() noexcept;
 // The longest text that is kept.
 inline constexpr int kMostSaid = 900;
 // Returns the text that was said last; "" if nothing was said. A long text is cut at its end.

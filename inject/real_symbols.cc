@@ -33,15 +33,19 @@ void* (*g_programs_realloc)(void*, size_t) = nullptr;
 
 // Never a dlsym that fails: it would allocate what it has to say by the program's malloc and free
 // it in the next dlsym. Where the program's functions look up ours by dlsym first, that has no end.
-void* Find(const link_map* behind, const char* name) {
+void* FindFrom(void* handle, const char* name) {
 #if defined(__x86_64__)
   // These exist in two layouts; mixing them corrupts condition variables, and old loaders hand out
   // the oldest first.
   if (Equal(name, "pthread_cond_wait") || Equal(name, "pthread_cond_timedwait") ||
       Equal(name, "pthread_cond_signal") || Equal(name, "pthread_cond_broadcast"))
-    return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    return dlvsym(handle, name, "GLIBC_2.3.2");
 #endif
-  return MayBeDefinedFrom(behind, name) ? dlsym(RTLD_NEXT, name) : nullptr;
+  return dlsym(handle, name);
+}
+
+void* Find(const link_map* behind, const char* name) {
+  return MayBeDefinedFrom(behind, name) ? FindFrom(RTLD_NEXT, name) : nullptr;
 }
 
 // Names one behind the other, in the order of RealSymbols: a loop over them is a fraction of the
@@ -52,6 +56,33 @@ constexpr char kNames[] = GPUPROF_HOOKS(GPUPROF_NAME) GPUPROF_NEEDED_SYMBOLS(GPU
 #define GPUPROF_COUNT(result, name, parameters, arguments) +sizeof(void*)
 constexpr size_t kLockBytes = GPUPROF_LOCK_HOOKS(GPUPROF_COUNT);
 #undef GPUPROF_COUNT
+
+// What calls of `name` reach in the program, by the loader's list: what was there first comes
+// first.
+void* FindInProgram(const char* name) {
+  for (link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (object->l_ld == _DYNAMIC || FindSymbolIn(object->l_ld, object->l_addr, name) == nullptr)
+      continue;
+    if (object == _r_debug.r_map) return FindFrom(object, name);
+    // An object that was loaded with the program is no handle until it is asked for.
+    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    void* function = FindFrom(handle, name);
+    dlclose(handle);
+    return function;
+  }
+  return nullptr;
+}
+
+void FindAllInProgram(RealSymbols* found) {
+  char* slot = reinterpret_cast<char*>(found);
+  for (const char* name = kNames; *name != 0; ++name) {
+    void* symbol = FindInProgram(name);
+    __builtin_memcpy(slot, &symbol, sizeof(symbol));
+    slot += sizeof(symbol);
+    while (*name != 0) ++name;
+  }
+}
 
 void FindAll(RealSymbols* found) {
   // Of an object that was loaded later (LD_PRELOAD is gone, an injection variable is not) the next
@@ -270,15 +301,48 @@ RealSymbols real = {
 #undef GPUPROF_INIT_REAL
 };
 
+namespace {
+
+void FillGaps(RealSymbols* found) {
+  if (found->free_sized == nullptr) found->free_sized = FreeSized;
+  if (found->free_aligned_sized == nullptr) found->free_aligned_sized = FreeAlignedSized;
+  if (found->reallocarray == nullptr) found->reallocarray = ReallocArray;
+}
+
+}  // namespace
+
+void ResolveInProgram() noexcept {
+  RealSymbols found;
+  FindAllInProgram(&found);
+  FillGaps(&found);
+  real = found;
+  g_c11_is_libcs = AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
+  g_programs_free = real.free;
+  g_programs_realloc = real.realloc;
+  g_heap_is_ours = true;
+}
+
+void* RealFunction(const char* name) noexcept {
+  const char* slot = reinterpret_cast<const char*>(&real);
+  for (const char* known = kNames; *known != 0; ++known) {
+    if (Equal(known, name)) {
+      void* function;
+      __builtin_memcpy(&function, slot, sizeof(function));
+      return function;
+    }
+    slot += sizeof(void*);
+    while (*known != 0) ++known;
+  }
+  return nullptr;
+}
+
 bool ResolveRealSymbols() noexcept {
   if (g_resolved == 2) return true;
   if (g_resolved == 1) return false;
   g_resolved = 1;
   RealSymbols found;
   FindAll(&found);
-  if (found.free_sized == nullptr) found.free_sized = FreeSized;
-  if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
-  if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
+  FillGaps(&found);
   for (const char* name : proto::kWatchingFunctions)
     g_is_sanitized |= MayBeDefinedFrom(_r_debug.r_map, name) && dlsym(Program(), name) != nullptr;
   g_c11_is_libcs = AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);

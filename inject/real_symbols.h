@@ -25,6 +25,15 @@ extern RealSymbols real;
 // resolution right now (dlsym allocates).
 bool ResolveRealSymbols() noexcept;
 
+// Resolves all originals once more, for a process that was attached to: what its calls reach, not
+// what comes behind gpuprof's object. The program's heap counts as gpuprof's from here on. Before
+// any slot is taken (inject/attach/slots.h). May wait for the loader's lock.
+void ResolveInProgram() noexcept;
+
+// Returns the original of a function that gpuprof interposes; null: there is none. After
+// resolution.
+void* RealFunction(const char* name) noexcept;
+
 // Returns whether C11's functions are the C library's. A library of the program may have its own
 // functions by these names. Their mutexes are not libc's, so the hooks only call on. After
 // resolution.

@@ -10,6 +10,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
 #include "inject/ring_room.h"
+#include "inject/ring_users.h"
 #include "inject/text.h"
 #include "inject/thread_exit.h"
 
@@ -62,6 +63,7 @@ RingHeader* AcquireRing() noexcept {
     thread.ring = OpenRing(raw::GetTid());
     thread.generation = generation;
     thread.refused = thread.ring == nullptr ? kNoRing : 0;
+    if (thread.ring != nullptr) NoteRingUser(&thread);
     WatchThreadExit();
   }
   if (thread.ring == nullptr && g_process.ring_file != nullptr) {

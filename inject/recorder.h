@@ -131,6 +131,22 @@ void ReleaseRing() noexcept;
 // own.
 void CountReentered(const ThreadState& thread) noexcept;
 
+// Calls `use` with the calling thread's ring of the present trace, if it has one, although nothing
+// is recorded. The ring stays mapped meanwhile (inject/ring_users.h). Not in a child that was made
+// behind gpuprof's back, whose ring is its parent's.
+template <typename Use>
+inline void WithOwnRing(Use use) noexcept {
+  ThreadState& thread = t_thread;
+  if (thread.busy != 0) return;
+  thread.busy = 1;
+  asm volatile("" ::: "memory");
+  if (g_process.pid != 0 && thread.ring != nullptr &&
+      thread.generation == g_process.generation.load(std::memory_order_relaxed))
+    use(thread.ring);
+  asm volatile("" ::: "memory");
+  thread.busy = 0;
+}
+
 inline Recorder::Recorder(uint32_t source) noexcept {
   ThreadState& thread = t_thread;
   if (__builtin_expect(thread.busy != 0, 0)) {

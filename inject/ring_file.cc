@@ -399,8 +399,7 @@ void UnmapRings() noexcept {
     if (ring == nullptr) continue;
     g_rings[slot] = nullptr;
     const bool is_in_file = file->directory[slot].offset.load() != 0;
-    unmap(ring, proto::kRingHeaderBytes + uint64_t{ring->capacity} * proto::kRecordBytes,
-          is_in_file);
+    unmap(ring, proto::kRingHeaderBytes + uint64_t{ring->most} * proto::kRecordBytes, is_in_file);
   }
   g_process.ring_file = nullptr;
   t_thread.ring = nullptr;

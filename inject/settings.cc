@@ -29,6 +29,9 @@ using proto::HeapMode;
 
 constinit char g_tracer_path[600] = {};
 constinit char g_inject_path[600] = {};
+// Settings that came with an attach, one behind the other.
+const char* g_given = nullptr;
+const char* g_given_end = nullptr;
 
 void Reject(const char* variable, const char* value, const char* expected) {
   char buffer[512];
@@ -378,9 +381,17 @@ void ReadTracerPath() {
 
 }  // namespace
 
+void GiveSettings(const char* entries, size_t bytes) noexcept {
+  g_given = entries;
+  g_given_end = entries + bytes;
+}
+
 const char* Variable(const char* name) noexcept {
-  if (environ == nullptr) return nullptr;
   const size_t bytes = Length(name);
+  for (const char* entry = g_given; entry < g_given_end; entry += Length(entry) + 1) {
+    if (__builtin_strncmp(entry, name, bytes) == 0 && entry[bytes] == '=') return entry + bytes + 1;
+  }
+  if (environ == nullptr || g_given != nullptr) return nullptr;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (__builtin_strncmp(*entry, name, bytes) == 0 && (*entry)[bytes] == '=')
       return *entry + bytes + 1;

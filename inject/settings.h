@@ -31,6 +31,10 @@ extern LaunchSettings g_launch;
 // bundle, or excluded by name).
 bool ReadSettings() noexcept;
 
+// Takes these "NAME=value" entries, each ended by a zero byte, instead of the environment. They
+// stay valid.
+void GiveSettings(const char* entries, size_t bytes) noexcept;
+
 // Returns the variable's value, or null. Never libc's getenv: constructors of other libraries may
 // be changing the environment.
 const char* Variable(const char* name) noexcept;

@@ -83,6 +83,16 @@ constexpr char kServeFooter[] =
     "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port, 3 an input could "
     "not be read.";
 
+constexpr char kAttachFooter[] =
+    "  gpuprof attach 4711 --for 10s               # record ten seconds, then leave the process\n"
+    "  gpuprof attach 4711                         # then: gpuprof detach 4711\n\n"
+    "One thread of the process is stopped for a moment, in which it loads gpuprof. Needs the right "
+    "to trace the process.\n"
+    "A process that was started with 'gpuprof run --capture=off' needs none of this: 'gpuprof ctl "
+    "start PID' records it.\n"
+    "Exit status: 0 done, 1 the process was refused, 2 wrong usage, 3 no process has this number.\n"
+    "It is 125 if nothing was tried.";
+
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
   Say(what + (sentence ? " See '" : "; see '") + where + "'");
@@ -174,6 +184,11 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 no process was found, or a "
        "process could not be reached.",
        MakeCtl},
+      {"attach", "[OPTIONS] PID", "Record a process that runs already", kAttachFooter, MakeAttach},
+      {"detach", "[OPTIONS] PID...", "End a recording that attach began; the process goes on",
+       "When detach returns, the bundle is complete, and the process has no thread of gpuprof.\n"
+       "Exit status: 0 done, 1 gpuprof is not attached or did not leave, 2 wrong usage.",
+       MakeDetach},
       {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
        "Exit status: 0, also when the list is empty.", MakePs},
       {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,

@@ -47,6 +47,8 @@ std::string OverviewText();
 
 std::unique_ptr<Verb> MakeRun();
 std::unique_ptr<Verb> MakeCtl();
+std::unique_ptr<Verb> MakeAttach();
+std::unique_ptr<Verb> MakeDetach();
 std::unique_ptr<Verb> MakePs();
 std::unique_ptr<Verb> MakeAdvise();
 std::unique_ptr<Verb> MakeTry();

@@ -191,8 +191,10 @@ Summary Summarize(const RunFacts& facts) {
       facts.shown_bundle.empty() ? ShortPath(facts.bundle) : facts.shown_bundle;
   const std::string folder = facts.folder.empty() ? facts.bundle : facts.folder;
   const double seconds = static_cast<double>(facts.child.wall_ns) / 1e9;
-  summary.lines.push_back("'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
-                          FormatSeconds(seconds));
+  summary.lines.push_back(facts.heading.empty()
+                              ? "'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
+                                    FormatSeconds(seconds)
+                              : facts.heading);
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
   for (const std::string& words : facts.unrecorded) summary.lines.push_back(words);
   if (facts.bundle_is_gone || ListProcesses(folder).empty()) {

@@ -22,6 +22,7 @@ struct RunFacts {
   std::string folder;           // where its files are read; empty: by its path
   bool bundle_is_gone = false;  // at the command's end
   std::string command_name;     // base name
+  std::string heading;          // the first line; empty: how the command ended
   ChildResult child;
   FinishReport finish;
   // Processes that are alive and have gpuprof in them. If nothing was recorded yet, recording may

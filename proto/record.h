@@ -227,10 +227,11 @@ enum class ExitWay : uint8_t {
   kExec = 5,      // the process goes on as another program
   kSnapshot = 6,  // it goes on: what a snapshot ends with
   // It goes on without gpuprof, whose threads it could not bear:
-  kFiltered = 7,  // it filters its system calls from now on
-  kAlone = 8,     // it may have a single thread only
-  kRights = 9,    // its thread gave rights up, which others of the process would keep
-  kLimits = 10,   // a limit on its memory, threads or processes left it too little
+  kFiltered = 7,   // it filters its system calls from now on
+  kAlone = 8,      // it may have a single thread only
+  kRights = 9,     // its thread gave rights up, which others of the process would keep
+  kLimits = 10,    // a limit on its memory, threads or processes left it too little
+  kDetached = 11,  // it goes on: `gpuprof detach`
 };
 
 }  // namespace gpuprof::proto

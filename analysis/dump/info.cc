@@ -444,6 +444,8 @@ std::string HowItEnded(const Process& process) {
       return "went on unrecorded after it gave rights up" + by;
     case proto::ExitWay::kLimits:
       return "went on unrecorded: a limit left it too little memory or threads" + by;
+    case proto::ExitWay::kDetached:
+      return "went on after gpuprof detach" + by;
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -134,7 +134,7 @@ constexpr Entry kExitWays[] = {
     Is(ExitWay::kAbort, "abort"),       Is(ExitWay::kExec, "exec"),
     Is(ExitWay::kSnapshot, "snapshot"), Is(ExitWay::kFiltered, "filtered"),
     Is(ExitWay::kAlone, "alone"),       Is(ExitWay::kRights, "rights"),
-    Is(ExitWay::kLimits, "limits"),
+    Is(ExitWay::kLimits, "limits"),     Is(ExitWay::kDetached, "detached"),
 };
 constexpr Entry kHeapModes[] = {
     Is(HeapMode::kOff, "off"),

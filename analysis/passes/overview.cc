@@ -317,6 +317,16 @@ void FillCommand(const proto::Bundle& manifest, results::OverviewEnvironment* en
   environment->set_cpu_model(manifest.cpu_model());
   environment->set_gpu_driver(manifest.gpu_driver());
   for (const std::string& setting : manifest.setting()) environment->add_settings(setting);
+  if (manifest.has_attachment()) {
+    const proto::Attachment& attachment = manifest.attachment();
+    const uint64_t started = attachment.process_started_realtime_ns();
+    environment->set_attached_after_ns(
+        static_cast<int64_t>(attachment.attached_realtime_ns() - started));
+    for (const std::string& line : attachment.unseen()) environment->add_unseen(line);
+    if (manifest.ended_realtime_ns() != 0)
+      environment->set_wall_ns(static_cast<int64_t>(manifest.ended_realtime_ns() - started));
+    return;
+  }
   if (manifest.ended_realtime_ns() == 0) return;
   environment->set_exit_status(manifest.exit_status());
   environment->set_wall_ns(

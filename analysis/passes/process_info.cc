@@ -36,6 +36,8 @@ std::string EndOf(const Process& process) {
       return "went on unrecorded after it gave rights up";
     case proto::ExitWay::kLimits:
       return "went on unrecorded: a limit left it too little memory or threads";
+    case proto::ExitWay::kDetached:
+      return "went on after gpuprof detach";
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -65,7 +65,12 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
   if (!frameworks.empty()) out += "Frameworks   " + OneLine(frameworks) + "\n";
   if (e.wall_ns() > 0) out += "Ran for      " + FormatDuration(e.wall_ns());
   if (e.has_exit_status()) out += ", " + FormatExitStatus(e.exit_status());
-  return out + "\n\n";
+  if (e.has_attached_after_ns())
+    out += ", and was attached to after " + FormatDuration(e.attached_after_ns());
+  out += "\n";
+  for (const std::string& line : e.unseen())
+    out += WrapText(OneLine(line), "Not seen     ", "             ", options.width);
+  return out + "\n";
 }
 
 std::string Input(const results::Overview& result, const TextOptions& options) {
@@ -214,6 +219,8 @@ std::string TriggerWords(const std::string& trigger) {
       {"now", "the start of the program"},
       {"signal", "a signal"},
       {"control", "gpuprof ctl"},
+      {"attach", "gpuprof attach"},
+      {"detach", "gpuprof detach"},
       {"delay", "--capture=delay"},
       {"steps", "--capture=steps"},
       {"nvtx", "--capture=nvtx"},

@@ -125,8 +125,8 @@ void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint64_t en
   if (!recorder.active()) {
     // The capture ended meanwhile: the mark must not be there in the next one. Not in a child that
     // was made behind our back, whose ring is its parent's.
-    if (g_process.pid != 0 && t_thread.ring != nullptr)
-      t_thread.ring->open_wait_start.store(0, std::memory_order_relaxed);
+    WithOwnRing(
+        [](proto::RingHeader* ring) { ring->open_wait_start.store(0, std::memory_order_relaxed); });
     return;
   }
   const bool timed_out = result == ETIMEDOUT || result == thrd_timedout;
@@ -203,9 +203,10 @@ inline int WaitForCondition(const Wait& wait, const void* mutex, Call call) {
 [[gnu::noinline]] void NoteSignalOf(const void* condition) {
   g_signals.Note(condition, proto::ReadTicks(g_settings.clock));
   // CPython signals one condition when a thread takes the lock, and another when it drops it.
-  const proto::RingHeader* ring = t_thread.ring;
-  if (IsOfGil(condition) && ring != nullptr)
+  if (!IsOfGil(condition)) return;
+  WithOwnRing([](const proto::RingHeader* ring) {
     g_gil_holder.store(static_cast<uint32_t>(ring->tid), std::memory_order_relaxed);
+  });
 }
 
 inline void NoteSignal(const void* condition) {

@@ -30,7 +30,7 @@ ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy"
 
 # Third-party header -> the only folders that may include it (tests may reach everything).
 CONFINED = [
-    (re.compile(r"^libunwind.*\.h$"), ("tracer/stack/",)),
+    (re.compile(r"^libunwind.*\.h$"), ("tracer/stack/", "launcher/attach/")),
     (re.compile(r"^zstd.*\.h$|^zdict\.h$"), ("proto/codec/",)),
     (re.compile(r"^google/protobuf/|\.pb\.h$"), ("analysis/", "launcher/", "proto/codec/")),
     (re.compile(r"^(cupti|cuda|nvml|generated_cuda).*\.h$"), ("tracer/cupti/",)),

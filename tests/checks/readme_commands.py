@@ -108,6 +108,8 @@ def trial(command):
         return ["help", "serve"]  # it would not end
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
+    if verb in ("attach", "detach"):
+        return ["help", verb]  # no process is to be found here; tests/process/test_attach.py
     if verb == "ctl":
         return ["help", "ctl"] if not rest or rest[0] in ACTIONS else ["ctl", *rest]
     if verb == "help":
@@ -166,7 +168,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report", "serve", "try")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/ring_users.h"
+
+#include <linux/membarrier.h>
+#include <stddef.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "inject/raw_syscall.h"
+
+namespace gpuprof::inject {
+namespace {
+
+std::atomic<const ThreadState*> g_users[proto::kMaxRings];
+std::atomic<uint32_t> g_count{0};
+
+void SleepMs(long ms) {
+  const timespec moment = {0, ms * 1'000'000};
+  raw::Call(SYS_nanosleep, raw::Arg(&moment), 0);
+}
+
+// Has every thread's writes seen: one that read "recording" before has shown that it is busy.
+void Synchronize() {
+  raw::Call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  if (raw::Call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) SleepMs(20);
+}
+
+// The thread may have ended, and its memory may be gone: the kernel reads it.
+bool IsBusy(const ThreadState* thread) {
+  uint8_t busy = 0;
+  const iovec to = {&busy, 1};
+  const iovec from = {const_cast<uint8_t*>(&thread->busy), 1};
+  const long n =
+      raw::Call(SYS_process_vm_readv, raw::GetPid(), raw::Arg(&to), 1, raw::Arg(&from), 1, 0);
+  return n == 1 && busy != 0;
+}
+
+bool AreQuiet() {
+  const uint32_t count = g_count.load();
+  if (count > proto::kMaxRings) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ThreadState* thread = g_users[i].load();
+    if (thread != nullptr && thread != &t_thread && IsBusy(thread)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void NoteRingUser(const ThreadState* thread) noexcept {
+  const uint32_t slot = g_count.fetch_add(1);
+  if (slot < proto::kMaxRings) g_users[slot].store(thread);
+}
+
+bool AwaitQuietRings() noexcept {
+  constexpr int kLooks = 1000;
+  Synchronize();
+  for (int looks = 0; looks < kLooks; ++looks) {
+    if (AreQuiet()) return true;
+    SleepMs(1);
+  }
+  return false;
+}
+
+void ForgetRingUsers() noexcept {
+  for (auto& user : g_users) user.store(nullptr);
+  g_count.store(0);
+}
+
+}  // namespace gpuprof::inject

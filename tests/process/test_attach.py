@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`gpuprof attach` comes into a program that runs already, and `detach` leaves it as it was. The program itself is the witness:
+it checks its waits, its registers and its memory all the time."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from conftest import GPUPROF, PROGRAMS, clean_environment, gpuprof, needs_root, program, verify
+from trace_file import read_bundle
+from waiting import LIMIT_S, wait_until
+
+# A busy machine lets a thread wait long for its moment.
+PATIENT = "--wait=60s"
+DETACHED = 11  # proto::ExitWay
+
+
+class Target:
+    """A program that runs without gpuprof until SIGTERM, and then says "ok" and how far it came."""
+
+    def __init__(self, *command, env=None, **how):
+        self.process = subprocess.Popen([str(x) for x in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE,
+                                        bufsize=0, env=clean_environment(env), **how)
+        assert self.process.stdout.readline() == b"ready\n", self.process.stderr.read()
+        self.pid = self.process.pid
+        self.first = None
+
+    def status(self, key):
+        text = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return re.search(rf"^{key}:\s*(.*)$", text, re.M).group(1)
+
+    def threads(self):
+        names = []
+        for folder in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
+            try:
+                names.append(folder.joinpath("comm").read_text().strip())
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+        return sorted(names)
+
+    def files(self):
+        folder = pathlib.Path(f"/proc/{self.pid}/fd")
+        return sorted((x.name, os.readlink(x)) for x in folder.iterdir())
+
+    def rights(self):
+        """The rights of the mapped parts of the files that were there first: what is sealed must be sealed again."""
+        parts = []
+        for line in pathlib.Path(f"/proc/{self.pid}/maps").read_text().splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) == 6 and words[5].startswith("/") and (self.first is None or words[5] in self.first):
+                parts.append((words[0], words[1], words[5]))
+        self.first = self.first or {x[2] for x in parts}
+        return parts
+
+    def finish(self):
+        self.process.send_signal(signal.SIGTERM)
+        out, err = self.process.communicate(timeout=LIMIT_S)
+        assert self.process.returncode == 0 and out.startswith(b"ok "), (self.process.returncode, out, err)
+        assert err == b"", "nothing is written on the program's stderr"
+        return int(out.split()[1])
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+
+
+@pytest.fixture
+def target():
+    running = []
+
+    def start(*command, **how):
+        running.append(Target(*command, **how))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.kill()
+
+
+def attach(pid, *options):
+    return gpuprof("attach", pid, PATIENT, *options)
+
+
+WAYS = ["sleep", "waits", "churn", "busy", "locks", "forks"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_attached_and_left(target, tmp_path, way):
+    """Each way to spend time: the program notices nothing, and has afterwards what it had before."""
+    one = target(program("attached"), way)
+    before = (one.threads(), one.files(), one.rights())
+    done = attach(one.pid, "--for=500ms", "-o", tmp_path / "bundle")
+    assert done.status == 0, done.words
+    assert re.search(rf"attached to {one.pid} in [\d.]+ ms; thread \d+ was stopped for [\d.]+ ms", done.words)
+    assert (one.threads(), one.files(), one.rights()) == before
+    assert one.status("TracerPid") == "0"
+    assert one.finish() > 0
+    verify(tmp_path / "bundle")
+    ends = [x.exit_way for x in read_bundle(tmp_path / "bundle") if x.pid == one.pid]
+    assert ends == [DETACHED]
+
+
+def test_words_of_a_late_arrival(target, tmp_path):
+    """Nothing is claimed of the time before: not that the recording began with the program, nor that it ran no longer."""
+    one = target(program("attached"), "locks")
+    done = attach(one.pid, "--for=500ms", "-o", tmp_path / "bundle")
+    assert "not seen: what the process did before" in done.words and f"gpuprof run -- {program('attached')} locks" in done.words
+    one.finish()
+    result = json.loads(gpuprof("stats", "overview", "--json", tmp_path / "bundle").out)
+    environment = result["environment"]
+    assert environment["attached_after_ns"] >= 0 and environment["wall_ns"] >= environment["attached_after_ns"] + 500_000_000
+    assert environment.get("exit_status") is None, "it did not exit"
+    assert any("before" in x for x in environment["unseen"])
+    text = gpuprof("stats", "overview", tmp_path / "bundle").out.decode()
+    assert "begun by gpuprof attach" in text and "start of the program" not in text and "and was attached to after" in text
+
+
+def test_detach_ends_what_attach_began(target, tmp_path):
+    one = target(program("attached"), "waits")
+    before = (one.threads(), one.files(), one.rights())
+    assert attach(one.pid, "-o", tmp_path / "bundle").status == 0
+    assert "gpuprof-ctl" in one.threads()
+    again = attach(one.pid, "-o", tmp_path / "other")
+    assert again.status == 1 and "(already)" in again.words and not (tmp_path / "other").exists()
+    listed = json.loads(gpuprof("ps", "--json").out)["processes"]
+    assert [x["state"] for x in listed if x["pid"] == one.pid] == ["capturing"]
+    done = gpuprof("detach", one.pid)
+    assert done.status == 0 and f"detached from process {one.pid}" in done.words and "lost: nothing" in done.words
+    assert (one.threads(), one.files(), one.rights()) == before
+    verify(tmp_path / "bundle")
+    assert gpuprof("detach", one.pid).status == 1, "once"
+    one.finish()
+
+
+def test_again_and_again(target, tmp_path):
+    """Attached twenty times, the program has no more memory mapped than after the third."""
+    one = target(program("attached"), "waits")
+    sizes = []
+    for number in range(20):
+        assert attach(one.pid, "--for=1ms", "-o", tmp_path / f"b{number}").status == 0
+        sizes.append(int(one.status("VmSize").split()[0]))
+    assert max(sizes[3:]) <= max(sizes[:3]) + 16 * 1024, sizes
+    one.finish()
+
+
+def test_ctrl_c_detaches(target, tmp_path):
+    one = target(program("attached"), "sleep")
+    run = subprocess.Popen([str(GPUPROF), "attach", str(one.pid), "--for=1h", PATIENT, "-o", str(tmp_path / "bundle")],
+                           stderr=subprocess.PIPE, env=clean_environment())
+    wait_until(lambda: "gpuprof-ctl" in one.threads(), "the attach")
+    run.send_signal(signal.SIGINT)
+    words = run.communicate(timeout=LIMIT_S)[1].decode()
+    assert run.returncode == 0 and "detached from" in words, words
+    assert one.threads() == ["attached"]
+    one.finish()
+    verify(tmp_path / "bundle")
+
+
+def test_the_program_ends_while_attached(target, tmp_path):
+    """Its trace ends with it, and the command says so at once."""
+    one = target(program("attached"), "locks")
+    run = subprocess.Popen([str(GPUPROF), "attach", str(one.pid), "--for=1h", PATIENT, "-o", str(tmp_path / "bundle")],
+                           stderr=subprocess.PIPE, env=clean_environment())
+    wait_until(lambda: "gpuprof-ctl" in one.threads(), "the attach")
+    one.finish()
+    words = run.communicate(timeout=LIMIT_S)[1].decode()
+    assert run.returncode == 0 and "ended while it was recorded" in words, words
+    verify(tmp_path / "bundle")
+
+
+# Targets that must be refused, each by its own word, and left alone.
+def test_refused_before_anything_is_done(target, tmp_path):
+    def refused(pid, word, status=1):
+        done = gpuprof("attach", pid, "-o", tmp_path / "bundle", "--wait=100ms")
+        assert done.status == status and f"({word})" in done.words, done.words
+        assert not (tmp_path / "bundle").exists()
+
+    refused(2 ** 22 - 1, "ended", 3)
+    refused(2, "kernel")
+    unable = target(program("attached_static"), "sleep")
+    refused(unable.pid, "static")
+    unable.finish()
+    one = target(program("attached"), "sleep")
+    one.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: one.status("State").startswith("T"), "the stop")
+    refused(one.pid, "stopped")
+    one.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: not one.status("State").startswith("T"), "the start")
+    many = target(program("attached"), "waits")
+    thread = max(int(x.name) for x in pathlib.Path(f"/proc/{many.pid}/task").iterdir())
+    refused(thread, "ended", 3)
+    one.finish()
+    many.finish()
+    usage = gpuprof("attach", "12x")
+    assert usage.status == 2 and "not a process number" in usage.words
+
+
+TRACER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+assert libc.ptrace(0x4206, int(sys.argv[1]), None, None) == 0
+print("traces", flush=True)
+sys.stdin.read()
+"""
+
+FILTERED = """
+import ctypes, signal, struct, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+signal.signal(signal.SIGTERM, lambda *_: (print("ok 1", flush=True), sys.exit(0)))
+allow = struct.pack("HBBI", 6, 0, 0, 0x7fff0000)
+code = ctypes.create_string_buffer(allow, len(allow))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+print("ready", flush=True)
+while True: time.sleep(0.05)
+"""
+
+
+def test_a_traced_program_is_refused(target, tmp_path):
+    one = target(program("attached"), "sleep")
+    with subprocess.Popen([sys.executable, "-c", TRACER, str(one.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tracer:
+        assert tracer.stdout.readline() == b"traces\n"
+        done = attach(one.pid, "-o", tmp_path / "bundle")
+        assert done.status == 1 and "(traced)" in done.words and f"process {tracer.pid}" in done.words, done.words
+        tracer.stdin.close()
+    one.finish()
+
+
+def test_a_program_with_a_filter_is_refused(target, tmp_path):
+    """It may end at the first system call that it does not expect. The filters of its container do not count."""
+    one = target(sys.executable, "-c", FILTERED)
+    done = attach(one.pid, "-o", tmp_path / "bundle")
+    assert done.status == 1 and "(seccomp)" in done.words, done.words
+    one.finish()
+
+
+@pytest.mark.parametrize("way", ["handler", "constructor", "allocator"])
+def test_no_moment_is_safe(target, tmp_path, way):
+    """A thread in a signal handler, in the loader or in an allocator is never made to load anything."""
+    if way == "allocator":
+        one = target(program("attached"), way, env={"LD_PRELOAD": str(PROGRAMS / "allocator_library.so")})
+    else:
+        one = target(program("attached"), way, PROGRAMS / "sitting_library.so")
+    done = gpuprof("attach", one.pid, "-o", tmp_path / "bundle", "--wait=1s")
+    assert done.status == 1 and "(moment)" in done.words, done.words
+    assert "gpuprof-ctl" not in one.threads() and not (tmp_path / "bundle").exists()
+    one.finish()
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that every user can enter."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield pathlib.Path(name)
+
+
+@needs_root
+def test_another_user(target, open_folder):
+    """Nobody's own process can be attached to by nobody and by root, root's not by nobody. The bundle is the process's user's."""
+    nobody = dict(user=65534, group=65534, extra_groups=[])
+    tmp_path = open_folder
+    one = target(program("attached"), "locks", **nobody)
+    done = attach(one.pid, "--for=300ms", "-o", tmp_path / "bundle")
+    assert done.status == 0, done.words
+    assert (tmp_path / "bundle").stat().st_uid == 65534
+    verify(tmp_path / "bundle")
+    own = tmp_path / "own"
+    own.mkdir()
+    os.chown(own, 65534, 65534)
+    done = subprocess.run([str(GPUPROF), "attach", str(one.pid), "--for=300ms", PATIENT, "-o", str(own / "bundle")], env=clean_environment(),
+                          capture_output=True, cwd="/", **nobody)
+    assert done.returncode == 0, done.stderr
+    one.finish()
+    other = target(program("attached"), "sleep")
+    done = subprocess.run([str(GPUPROF), "attach", str(other.pid), "-o", str(own / "no")], env=clean_environment(), capture_output=True,
+                          cwd="/", **nobody)
+    assert done.returncode == 1 and b"(rights)" in done.stderr and b"belongs to root" in done.stderr, done.stderr
+    other.finish()
+
+
+def test_killed_in_the_middle(target, tmp_path):
+    """The command is killed at random moments: the program goes on, and can be attached to afterwards."""
+    one = target(program("attached"), "waits")
+    for number in range(30):
+        run = subprocess.Popen([str(GPUPROF), "attach", str(one.pid), "--for=1h", "-o", str(tmp_path / f"b{number}")], stderr=subprocess.PIPE,
+                               env=clean_environment())
+        if number % 3 == 0:
+            wait_until(lambda: "gpuprof-ctl" in one.threads(), "the attach")
+        else:
+            wait_until(lambda: one.status("TracerPid") != "0" or "gpuprof-ctl" in one.threads() or run.poll() is not None, "the stop")
+        run.kill()
+        run.communicate()
+        # It may have been too early for a thread of gpuprof.
+        gpuprof("detach", one.pid)
+        assert one.process.poll() is None, (number, one.process.stdout.read())
+    done = attach(one.pid, "--for=100ms", "-o", tmp_path / "last")
+    assert done.status == 0, done.words
+    one.finish()
