@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/read/bundle_parts.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -20,15 +22,17 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 // For each file the index of the one it came from: the same process before exec, else its parent;
 // kNone where there is none.
 std::vector<size_t> Predecessors(const Files& files) {
-  std::map<std::pair<std::string, int32_t>, std::vector<size_t>>
-      by_pid;  // indices ascending by start
-  for (size_t i = 0; i < files.size(); ++i) {
-    const Process& process = files[i]->process();
-    by_pid[{process.host, process.pid}].push_back(i);
-  }
+  // Ranks of one host may be in containers that use the same numbers. None is another's parent.
+  using Key = std::tuple<std::string, std::string, int32_t>;
+  std::map<Key, std::vector<size_t>> by_pid;  // indices ascending by start
+  const auto key_of = [&files](int32_t pid, size_t i) {
+    return Key(PartOf(files[i]->name()), files[i]->process().host, pid);
+  };
+  for (size_t i = 0; i < files.size(); ++i)
+    by_pid[key_of(files[i]->process().pid, i)].push_back(i);
   // The latest user of `pid` that began no later than file `i`.
   const auto latest_before = [&](int32_t pid, size_t i) {
-    const auto found = by_pid.find({files[i]->process().host, pid});
+    const auto found = by_pid.find(key_of(pid, i));
     size_t best = kNone;
     if (found == by_pid.end()) return best;
     for (const size_t candidate : found->second) {
@@ -75,9 +79,10 @@ void OrderProcesses(Files* files) {
   *files = std::move(ordered);
 }
 
-void FillHosts(const Files& files, const std::string& host) {
+void FillHosts(const Files& files, const proto::Bundle& manifest) {
   for (const std::unique_ptr<TraceFile>& file : files) {
-    if (file->process().host.empty()) file->process().host = host;
+    if (file->process().host.empty())
+      file->process().host = ManifestOf(manifest, file->name()).host();
   }
 }
 

@@ -17,9 +17,9 @@ namespace gpuprof::analysis {
 // Sorts by start; a parent, and the program that a process ran before it called exec, come before.
 void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 
-// A process whose recorder noted no more than its rings is of `host` (of the manifest; "" where
-// there is none).
-void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const std::string& host);
+// A process whose recorder noted no more than its rings is of the host that the manifest of its
+// rank or run tells.
+void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const proto::Bundle& manifest);
 
 // Gives a forked process that noted none of its own the modules and the command line of its parent.
 // Ordered files only.
