@@ -179,13 +179,7 @@ std::string JobFolder::OpenAlone(const std::string& path, const Job& job, Bundle
 
 bool JobFolder::Speaks(const Job& job) const {
   if (path_.empty()) return true;
-  if (job.rank && *job.rank == 0) return true;
-  if (!is_first_) return false;
-  const std::string zero = std::string(proto::kRankPrefix) + "0";
-  const std::vector<std::string> names = shared_.folder().List();
-  return std::none_of(names.begin(), names.end(), [&zero](const std::string& name) {
-    return name == zero || name.starts_with(zero + ".");
-  });
+  return job.rank ? *job.rank == 0 : is_first_;
 }
 
 void JobFolder::LeaveIfUnused() {

@@ -36,8 +36,8 @@ class JobFolder {
   const std::string& path() const { return path_; }
   // Returns why the job does not record where the user said; "": it does.
   const std::string& why_beside() const { return why_beside_; }
-  // Returns whether the user hears of the job by this rank: rank 0. If there is none, the rank that
-  // came first.
+  // Returns whether the user hears of the job by this rank: rank 0. Of a job without numbers it is
+  // the process that came first.
   bool Speaks(const Job& job) const;
   // Removes the job's directory if nothing is in it. Call it after own->RemoveIfUnused().
   void LeaveIfUnused();

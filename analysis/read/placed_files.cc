@@ -194,8 +194,8 @@ Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, Mo
   CheckEnds(*found, files, model);
   MarkFlightRecorders(*found, files);
   placed->samplers = TakeSamplers(&files);
-  FillHosts(files, trace->manifest);
-  FillHosts(placed->samplers, trace->manifest);
+  FillFromManifest(files, trace->manifest);
+  FillFromManifest(placed->samplers, trace->manifest);
   OrderProcesses(&files);
   InheritFromParents(files);
   PlaceAll(files, placed->samplers, trace);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/read/bundle_parts.h"
+#include "proto/ranks.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -53,6 +54,26 @@ std::vector<size_t> Predecessors(const Files& files) {
   return predecessors;
 }
 
+// Gives a process of a rank its launcher's variables, unless it noted some itself.
+void FillRank(const proto::Bundle& run, Process* process) {
+  if (!run.has_rank() || !run.has_job()) return;
+  auto& variables = process->environment;
+  const auto get = [&variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  if (proto::FindRankSource(get) != nullptr) return;
+  for (const proto::RankSource& source : proto::kRankSources) {
+    if (source.rank == nullptr || run.job().launcher() != source.launcher) continue;
+    variables[source.rank] = std::to_string(run.rank());
+    if (source.size != nullptr && run.job().size() != 0)
+      variables[source.size] = std::to_string(run.job().size());
+    // The step of a job of Slurm.
+    if (source.needs != nullptr)
+      variables[source.needs] = run.job().id().substr(run.job().id().rfind('.') + 1);
+  }
+}
+
 }  // namespace
 
 void OrderProcesses(Files* files) {
@@ -79,10 +100,14 @@ void OrderProcesses(Files* files) {
   *files = std::move(ordered);
 }
 
-void FillHosts(const Files& files, const proto::Bundle& manifest) {
+void FillFromManifest(const Files& files, const proto::Bundle& manifest) {
   for (const std::unique_ptr<TraceFile>& file : files) {
-    if (file->process().host.empty())
-      file->process().host = ManifestOf(manifest, file->name()).host();
+    Process& process = file->process();
+    const proto::Bundle& run = ManifestOf(manifest, file->name());
+    if (process.host.empty()) process.host = run.host();
+    if (process.argv.empty() && process.pid == run.root_pid())
+      process.argv.assign(run.command().begin(), run.command().end());
+    FillRank(run, &process);
   }
 }
 

@@ -17,9 +17,10 @@ namespace gpuprof::analysis {
 // Sorts by start; a parent, and the program that a process ran before it called exec, come before.
 void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 
-// A process whose recorder noted no more than its rings is of the host that the manifest of its
-// rank or run tells.
-void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const proto::Bundle& manifest);
+// Gives a process whose recorder noted no more than its rings what the manifest of its rank or run
+// tells: the host, the rank, and the command line if the process is the command itself.
+void FillFromManifest(const std::vector<std::unique_ptr<TraceFile>>& files,
+                      const proto::Bundle& manifest);
 
 // Gives a forked process that noted none of its own the modules and the command line of its parent.
 // Ordered files only.
