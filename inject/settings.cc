@@ -353,8 +353,8 @@ bool ExecutableName(char* name, size_t capacity) {
 // Programs in Python are known by their script: torchrun is one.
 bool RunsExcludedScript(const char* include, const char* exclude) {
   char words[2048];
-  const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"),
-                            O_RDONLY | O_CLOEXEC);
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   const long n = raw::Call(SYS_read, fd, raw::Arg(words), sizeof(words) - 1);
   raw::Call(SYS_close, fd);

@@ -199,7 +199,8 @@ void CaptureList::AddBundle(const std::string& title, const InputPath& path,
     struct stat status;
     const InputPath file = path.Below(name);
     if (!codec::StatInput(file, &status)) continue;
-    if (S_ISDIR(status.st_mode) && name.substr(name.rfind('/') + 1).starts_with(proto::kSnapshotPrefix))
+    if (S_ISDIR(status.st_mode) &&
+        name.substr(name.rfind('/') + 1).starts_with(proto::kSnapshotPrefix))
       snapshots.push_back(name);
     if (!S_ISREG(status.st_mode)) continue;
     Count(name, status, &capture);

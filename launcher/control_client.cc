@@ -204,7 +204,8 @@ std::vector<Endpoint> FindSocketsOf(const Endpoint& process) {
   for (std::string& folder : OtherTemporaryFolders(process.pid))
     folders.push_back(std::move(folder));
   std::vector<Endpoint> found = FindSockets(folders, kUnixTable);
-  std::erase_if(found, [&process](const Endpoint& each) { return each.own_pid != process.own_pid; });
+  std::erase_if(found,
+                [&process](const Endpoint& each) { return each.own_pid != process.own_pid; });
   FindListeners(&found);
   std::erase_if(found, [&process](const Endpoint& each) { return each.pid != process.pid; });
   return found;

@@ -20,8 +20,8 @@ namespace gpuprof::launcher {
 // Returns whether the process that listens is the one that the name says.
 bool IsNamedProcess(const Endpoint& name, const ucred& peer);
 
-// Finds out who listens at a name, and says nothing to the listener. Returns an errno, or 0. EAGAIN:
-// the queue is full. Of a listener that has no number here the number is 0.
+// Finds out who listens at a name, and says nothing to the listener. Returns an errno, or 0.
+// EAGAIN: the queue is full. Of a listener that has no number here the number is 0.
 int FindPeer(const Endpoint& name, ucred* peer);
 
 class Conversation {

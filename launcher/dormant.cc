@@ -137,9 +137,8 @@ int SendWakeUp(const Endpoint& endpoint, const std::string& proc) {
   int error = WakeUpSignal(proc) == signal ? 0 : ESRCH;
   if (error == 0) {
     // Linux before 5.3 has no such descriptors.
-    const long sent = process < 0
-                          ? sigqueue(endpoint.pid, signal, info.si_value)
-                          : syscall(SYS_pidfd_send_signal, process, signal, &info, 0);
+    const long sent = process < 0 ? sigqueue(endpoint.pid, signal, info.si_value)
+                                  : syscall(SYS_pidfd_send_signal, process, signal, &info, 0);
     error = sent == 0 ? 0 : errno;
   }
   if (process >= 0) close(process);

@@ -100,9 +100,8 @@ std::shared_ptr<const FolderProcesses> FolderProcessList::Look() {
     if (answers[i].kind != Answer::Kind::kOk || !Holds(bundle)) continue;
     std::string command = CommandOf(answers[i].peer);
     if (command.empty()) command = answers[i].Get(proto::kKeyProgram);
-    found->push_back(
-        {asked[i].front().pid, std::move(command), StateOf(answers[i]),
-         LastPart(WholeBundle(bundle))});
+    found->push_back({asked[i].front().pid, std::move(command), StateOf(answers[i]),
+                      LastPart(WholeBundle(bundle))});
   }
   processes_ = std::move(found);
   looked_at_ = std::chrono::steady_clock::now();

@@ -20,8 +20,8 @@ constexpr size_t kMostLabel = 64;
 std::string PlainText(std::string_view text) {
   std::string plain(text.substr(0, kMostLabel));
   for (char& c : plain) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                          std::strchr("._+-", c) != nullptr;
+    const bool is_plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("._+-", c) != nullptr;
     if (!is_plain || c == '\0') c = '_';
   }
   if (plain.starts_with('.')) plain[0] = '_';  // hidden, or the folder above
@@ -70,9 +70,7 @@ std::optional<Job> FindJob(const Variables& environment) {
   return job;
 }
 
-std::string JobLabel(const Job& job) {
-  return PlainText(job.id.empty() ? job.launcher : job.id);
-}
+std::string JobLabel(const Job& job) { return PlainText(job.id.empty() ? job.launcher : job.id); }
 
 bool IsOfJob(const proto::Bundle& bundle, const Job& job) {
   if (!bundle.has_job() || bundle.job().launcher() != job.launcher || bundle.job().id() != job.id)

@@ -34,8 +34,8 @@ bool IsOfRanks(const std::string& name) {
 enum class Marker { kMissing, kUnclear, kOurs, kOther };
 
 Marker LookAtMarker(const TrustedFolder& folder, const Job& job) {
-  const int fd = openat(folder.fd(), proto::kBundleFile,
-                        O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int fd =
+      openat(folder.fd(), proto::kBundleFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT ? Marker::kMissing : Marker::kOther;
   struct stat info;
   const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size < (64 << 20);

@@ -57,8 +57,7 @@ int PageFiles::Import(const analysis::Trace& trace) {
 // Adds the files of the bundle's own folder, or of a rank's. Returns whether it holds any.
 bool PageFiles::AddFolder(const std::string& lead) {
   bool is_bundle = false;
-  const codec::OwnedFile folder(
-      codec::OpenInputFolder(lead.empty() ? place_ : place_.Below(lead)));
+  const codec::OwnedFile folder(codec::OpenInputFolder(lead.empty() ? place_ : place_.Below(lead)));
   for (const std::string& name : ListFolder(folder.fd())) {
     const bool is_trace = name.ends_with(".gpt");
     is_bundle = is_bundle || name == proto::kBundleFile || is_trace;

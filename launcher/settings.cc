@@ -231,7 +231,8 @@ constexpr Extra kExtras[] = {
 // No settings of a run, but they may stand in its environment: what the build, the set-up, the
 // tests and deploy/slurm read, and what an outer `gpuprof run` has set.
 constexpr const char* kForeignVariables[] = {"GPUPROF_LIBUNWIND_SOURCE", "GPUPROF_TORCH_INDEX_URL",
-                                             "GPUPROF_PYTHON", "GPUPROF_SLURM", proto::kEnvLauncher};
+                                             "GPUPROF_PYTHON", "GPUPROF_SLURM",
+                                             proto::kEnvLauncher};
 constexpr const char* kForeignPrefixes[] = {"GPUPROF_TEST_", "GPUPROF_BUILD_"};
 
 std::string FlagOf(const char* variable) {

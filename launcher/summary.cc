@@ -192,9 +192,8 @@ Summary Summarize(const RunFacts& facts) {
       facts.shown_bundle.empty() ? ShortPath(facts.bundle) : facts.shown_bundle;
   const std::string folder = facts.folder.empty() ? facts.bundle : facts.folder;
   const double seconds = static_cast<double>(facts.child.wall_ns) / 1e9;
-  summary.lines.push_back((facts.rank.empty() ? "" : facts.rank + ": ") + "'" +
-                          facts.command_name + "' " + EndOf(facts.child) + " after " +
-                          FormatSeconds(seconds));
+  summary.lines.push_back((facts.rank.empty() ? "" : facts.rank + ": ") + "'" + facts.command_name +
+                          "' " + EndOf(facts.child) + " after " + FormatSeconds(seconds));
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
   for (const std::string& words : facts.unrecorded) summary.lines.push_back(words);
   if (facts.bundle_is_gone || ListProcesses(folder).empty()) {
@@ -232,8 +231,8 @@ std::vector<std::string> OfOtherRank(const RunFacts& facts, const Summary& summa
   const bool has_failed = facts.child.ExitStatus() != 0;
   if (is_fine && !has_failed) return {};
   // Lines of many ranks come between each other.
-  const std::string who = facts.rank.empty() ? "process " + std::to_string(facts.child.pid)
-                                             : facts.rank;
+  const std::string who =
+      facts.rank.empty() ? "process " + std::to_string(facts.child.pid) : facts.rank;
   std::vector<std::string> lines = {summary.lines.front()};
   for (size_t i = 1; !is_fine && i < summary.lines.size(); ++i) {
     const std::string& line = summary.lines[i];

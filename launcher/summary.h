@@ -44,8 +44,8 @@ struct Summary {
 
 Summary Summarize(const RunFacts& facts);
 
-// Returns what a rank says whose job has another rank to speak for it: nothing, unless something was
-// lost or went wrong. `is_fine`: neither did to the recording.
+// Returns what a rank says whose job has another rank to speak for it: nothing, unless something
+// was lost or went wrong. `is_fine`: neither did to the recording.
 std::vector<std::string> OfOtherRank(const RunFacts& facts, const Summary& summary, bool is_fine);
 
 // Returns why a run recorded nothing, in order of what is certain. Pure.

@@ -194,8 +194,9 @@ int TrustedFolder::CreateWhole(const std::string& name, const std::string& bytes
   char own[64];
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
-  std::snprintf(own, sizeof own, "%d-%llx", static_cast<int>(getpid()),
-                static_cast<unsigned long long>(now.tv_sec) << 32 | static_cast<uint32_t>(now.tv_nsec));
+  std::snprintf(
+      own, sizeof own, "%d-%llx", static_cast<int>(getpid()),
+      static_cast<unsigned long long>(now.tv_sec) << 32 | static_cast<uint32_t>(now.tv_nsec));
   const std::string temporary = name + "." + own + ".new";
   const int fd = Create(temporary);
   if (fd < 0) return errno;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that start the ranks of a job and do nothing else. They leave no trace unless included by
-// name: they hand the environment on, and the ranks are recorded. Included by freestanding code, so
-// no library headers.
+// Programs that start the ranks of a job and do nothing else. They leave no trace unless included
+// by name: they hand the environment on, and the ranks are recorded. Included by freestanding code,
+// so no library headers.
 
 #pragma once
 
@@ -74,7 +74,8 @@ constexpr const char* ScriptOf(const char* words, size_t bytes) {
       if (*letter == 'c') return nullptr;
       if (!has_value) continue;
       const size_t value = next(at);
-      if (*letter == 'm') return letter[1] != 0 ? letter + 1 : value < bytes ? words + value : nullptr;
+      if (*letter == 'm')
+        return letter[1] != 0 ? letter + 1 : value < bytes ? words + value : nullptr;
       if (letter[1] == 0) at = value;
       break;
     }

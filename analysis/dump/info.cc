@@ -16,8 +16,8 @@
 #include "analysis/base/units.h"
 #include "analysis/dump/json_text.h"
 #include "analysis/model/command_line.h"
-#include "analysis/model/names.h"
 #include "analysis/model/job.h"
+#include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "proto/contract.h"
@@ -435,8 +435,9 @@ void DescribeRanks(const proto::Bundle& bundle, std::string* out) {
     std::string text = rank.has_rank() ? "rank " + std::to_string(rank.rank()) : part.folder();
     text += " on " + rank.host();
     if (rank.ended_realtime_ns() != 0) {
-      text += ", " + FormatDuration(static_cast<int64_t>(rank.ended_realtime_ns() -
-                                                         rank.started_realtime_ns())) +
+      text += ", " +
+              FormatDuration(
+                  static_cast<int64_t>(rank.ended_realtime_ns() - rank.started_realtime_ns())) +
               ", " + FormatExitStatus(rank.exit_status());
     } else {
       text += ", was still running, or gpuprof was killed";

@@ -16,8 +16,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "proto/codec/open_regular.h"
 #include "analysis/read/bundle_parts.h"
+#include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -46,9 +46,9 @@ bool NoteFiles(const codec::InputPath& path, const std::string& lead, BundleFile
     if (name == proto::kBundleFile) part->has_manifest = true;
     if (name == proto::kUnrecordedFile) part->has_unrecorded = true;
     if (EndsWith(name, proto::kTraceSuffix)) files->traces.push_back(lead + name);
-    const bool is_ring = EndsWith(name, proto::kRingSuffix) &&
-                         ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)),
-                                   &stem);
+    const bool is_ring =
+        EndsWith(name, proto::kRingSuffix) &&
+        ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem);
     // Segments tell of an unfinished process, too, should the ring file be gone.
     if (is_ring || (EndsWith(name, proto::kSegmentSuffix) &&
                     ParseStem(name.substr(0, name.find('.')), &stem))) {

@@ -59,7 +59,7 @@ struct BundleFiles {
   std::vector<std::string> traces;  // names of .gpt files, sorted; those of ranks with folder
   std::vector<Stem> rings;          // with a ring file, or with segments; sorted by name
   bool has_manifest = false;
-  bool has_unrecorded = false;     // proto::kUnrecordedFile
+  bool has_unrecorded = false;    // proto::kUnrecordedFile
   std::vector<BundlePart> parts;  // the folders of ranks, sorted
 
   // Returns where a trace of `traces` is.

@@ -29,8 +29,7 @@ std::vector<size_t> Predecessors(const Files& files) {
   const auto key_of = [&files](int32_t pid, size_t i) {
     return Key(PartOf(files[i]->name()), files[i]->process().host, pid);
   };
-  for (size_t i = 0; i < files.size(); ++i)
-    by_pid[key_of(files[i]->process().pid, i)].push_back(i);
+  for (size_t i = 0; i < files.size(); ++i) by_pid[key_of(files[i]->process().pid, i)].push_back(i);
   // The latest user of `pid` that began no later than file `i`.
   const auto latest_before = [&](int32_t pid, size_t i) {
     const auto found = by_pid.find(key_of(pid, i));

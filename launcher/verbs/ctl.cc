@@ -193,7 +193,8 @@ class Ctl : public Verb {
         if (!text.empty()) text += "\n";
         for (const auto& [key, value] : answer.values) {
           if (key == kKeyNamespacePid) continue;
-          text += key + ": " + (key == proto::kKeyPid ? PidWords(answer) : Shown(key, value)) + "\n";
+          text +=
+              key + ": " + (key == proto::kKeyPid ? PidWords(answer) : Shown(key, value)) + "\n";
         }
       } else if (action_ == proto::kVerbSnapshot && !answer.Get(proto::kKeySnapshot).empty()) {
         text += PidWords(answer) + ": " + ShortPath(answer.Get(proto::kKeySnapshot)) + "\n";

@@ -133,18 +133,19 @@ class Run : public Verb {
   }
 
   std::string OpenBundle() {
-    const std::string error = job_ ? OpenInJob()
-                              : named_
-                                  ? bundle_.Open(name_.path)
-                                  : bundle_.OpenNew(DefaultBundleName(
-                                        facts_.command_name, time(nullptr), getpid()));
+    const std::string error =
+        job_     ? OpenInJob()
+        : named_ ? bundle_.Open(name_.path)
+                 : bundle_.OpenNew(DefaultBundleName(facts_.command_name, time(nullptr), getpid()));
     facts_.bundle = bundle_.path();
-    facts_.shown_bundle = ShortPath(job_folder_.path().empty() ? facts_.bundle : job_folder_.path());
+    facts_.shown_bundle =
+        ShortPath(job_folder_.path().empty() ? facts_.bundle : job_folder_.path());
     if (!error.empty() || quiet_) return error;
     if (job_ && !Speaks()) return "";
     if (!job_folder_.why_beside().empty()) {
-      Say(job_folder_.why_beside() + ", so " + (job_folder_.path().empty() ? "this rank" : "the job") +
-          " is recorded in " + facts_.shown_bundle);
+      Say(job_folder_.why_beside() + ", so " +
+          (job_folder_.path().empty() ? "this rank" : "the job") + " is recorded in " +
+          facts_.shown_bundle);
     }
     const std::string risk = bundle_.folder().Risk();
     if (!risk.empty()) Say(risk);
@@ -241,8 +242,7 @@ class Run : public Verb {
 
   // The report is made by a process of its own: what it needs or breaks is not the run's.
   void WriteReport() const {
-    const std::string& bundle =
-        job_folder_.path().empty() ? facts_.bundle : job_folder_.path();
+    const std::string& bundle = job_folder_.path().empty() ? facts_.bundle : job_folder_.path();
     const std::string page = bundle + ".html";
     const pid_t pid = fork();
     if (pid == 0) {

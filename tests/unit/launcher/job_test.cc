@@ -25,8 +25,11 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 Variables Slurm(const char* rank, const char* size = "4", const char* job = "17") {
-  return {{"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", rank},
-          {"SLURM_NTASKS", size}, {"SLURM_LOCALID", rank}};
+  return {{"SLURM_JOB_ID", job},
+          {"SLURM_STEP_ID", "0"},
+          {"SLURM_PROCID", rank},
+          {"SLURM_NTASKS", size},
+          {"SLURM_LOCALID", rank}};
 }
 
 TEST(Job, IsThatOfTheInnerLauncher) {
