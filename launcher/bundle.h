@@ -73,7 +73,7 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
 // Reads a file name: p<pid>-<start>.gpt or .ring, or a segment. False: any other name.
 bool ParseProcessFile(const std::string& name, ProcessFiles* process);
 
-// Returns the folders of ranks in the bundle of a job, sorted. Links are none.
+// Returns the folders of ranks in the bundle of a job, sorted, without links.
 std::vector<std::string> ListParts(const std::string& bundle);
 bool IsPartName(const std::string& folder);
 

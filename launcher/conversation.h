@@ -21,7 +21,7 @@ namespace gpuprof::launcher {
 bool IsNamedProcess(const Endpoint& name, const ucred& peer);
 
 // Finds out who listens at a name, and says nothing to the listener. Returns an errno, or 0.
-// EAGAIN: the queue is full. Of a listener that has no number here the number is 0.
+// EAGAIN: the queue is full. A listener that has no number here gets 0.
 int FindPeer(const Endpoint& name, ucred* peer);
 
 class Conversation {

@@ -100,8 +100,8 @@ std::string CheckPattern(std::string_view name) {
     if (name[at] != '%') continue;
     const char letter = at + 1 < name.size() ? name[++at] : '\0';
     if (letter != '\0' && std::strchr("hrjp%", letter) != nullptr) continue;
-    return "the name has a % that stands for nothing; write %h for the host, %r for the rank, %j "
-           "for the job, %p for the process, and %% for a percent sign";
+    return "the name has a % that stands for nothing; write %h (host), %r (rank), %j (job), %p "
+           "(process), or %% for a percent sign";
   }
   return "";
 }
@@ -120,8 +120,8 @@ std::string FillPattern(std::string_view name, const std::optional<Job>& job, in
     }
     ++at;
     if (!job && (letter == 'r' || letter == 'j')) {
-      return std::string("the name has %") + letter +
-             ", but no launcher has told this command its " + (letter == 'r' ? "rank" : "job") +
+      return std::string("the name has %") + letter + ", but no launcher gave this command a " +
+             (letter == 'r' ? "rank" : "job") +
              "; start it with srun, mpirun or torchrun, or leave the pattern out";
     }
     switch (letter) {

@@ -21,6 +21,7 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr int kMostBeside = 100;
+constexpr int kMostForeign = 3;
 constexpr int kMostOfOneRank = 1000;
 // A file server shows a new file late, or shows it before its content.
 constexpr int kLooks = 200;
@@ -150,6 +151,8 @@ std::string JobFolder::Join(const std::string& path, bool named, const Job& job,
     Fit fit = Fit::kGone;
     for (int look = 0; fit == Fit::kGone && look < kLooks; ++look)
       fit = TryJoin(place, job, manifest, own, &why);
+    // A name that can be predicted may be another user's by now.
+    if (fit == Fit::kFault && !named && number < kMostForeign) continue;
     if (fit == Fit::kFault || fit == Fit::kGone) return why;
     if (fit == Fit::kFits) {
       path_ = shared_.path();

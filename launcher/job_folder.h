@@ -6,8 +6,8 @@
 // No rank waits for another, and none writes where another one does.
 //
 // bundle.pb in the job's directory tells whose it is. The rank that comes first writes the file, in
-// one step that only one of many can make. A directory that holds anything else is left alone: the
-// job then records beside it, into a directory whose name every rank finds in the same way.
+// one step that only one of many can make. A directory that holds anything else is left alone. The
+// job then records into another one, whose name every rank finds in the same way.
 //
 // One thread: making directories sets the umask for a moment.
 
@@ -23,21 +23,23 @@ namespace gpuprof::launcher {
 
 class JobFolder {
  public:
-  // Joins the job's bundle at `path`, or beside it if something else is there, and makes this
-  // rank's directory in it. `named`: the user chose the path, and it lacks the job's id.
-  // `manifest` becomes bundle.pb if this rank is the first. Returns empty, or cause and fix.
+  // Joins the job's bundle at `path`, and makes this rank's directory in it. If something else is
+  // there, the job's id is appended to the path. `named`: the user chose the path, and it lacks the
+  // job's id. `manifest` becomes bundle.pb if this rank is the first. Returns empty, or cause and
+  // fix.
   std::string Join(const std::string& path, bool named, const Job& job,
                    const proto::Bundle& manifest, BundleDirectory* own);
 
-  // Opens a bundle of this process alone at `path`, or beside it if something is there.
+  // Opens a bundle of this process alone at `path`. If something is there, the job's id is
+  // appended.
   std::string OpenAlone(const std::string& path, const Job& job, BundleDirectory* own);
 
   // Returns where the job records: the joined bundle, or "" for a bundle of the process alone.
   const std::string& path() const { return path_; }
   // Returns why the job does not record where the user said; "": it does.
   const std::string& why_beside() const { return why_beside_; }
-  // Returns whether the user hears of the job by this rank: rank 0. Of a job without numbers it is
-  // the process that came first.
+  // Returns whether the user hears of the job by this rank: rank 0. The process that
+  // came first speaks if ranks have no numbers.
   bool Speaks(const Job& job) const;
   // Removes the job's directory if nothing is in it. Call it after own->RemoveIfUnused().
   void LeaveIfUnused();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Numbers of processes in other namespaces. A process in a container names itself by its number
-// there, in the name of its socket and of its files. gpuprof speaks of a process by the number that
-// it has for the caller, and of the other number only beside. For control_client.cc and dormant.cc.
+// there, in the name of its socket and of its files. gpuprof shows the number that the process has
+// for the caller, and then the other one. For control_client.cc and dormant.cc.
 
 #pragma once
 
@@ -20,12 +20,11 @@ namespace gpuprof::launcher {
 int32_t OwnNumberOf(int32_t pid);
 
 // Gives each socket the number, for this caller, of the process that listens there. The kernel
-// tells that of the listener; the socket's name proves nothing. Of two names for one socket one
-// stays.
+// tells that of the listener; the socket's name proves nothing. A second name of one socket is
+// dropped.
 void FindListeners(std::vector<Endpoint>* sockets);
 
-// Returns /tmp as processes see it that have another one there, each once. Of one process, or of
-// all.
+// Returns the other folders that processes, or one process, see as /tmp. Each comes once.
 std::vector<std::string> OtherTemporaryFolders();
 std::vector<std::string> OtherTemporaryFolders(int32_t pid);
 

@@ -22,7 +22,7 @@ struct RunFacts {
   std::string folder;           // where its files are read; empty: by its path
   bool bundle_is_gone = false;  // at the command's end
   std::string command_name;     // base name
-  std::string rank;             // "rank 3 of 8"; empty: no launcher told it
+  std::string rank;             // "rank 3 of 8"; empty: not known
   bool is_joined = false;       // shown_bundle is of all ranks, bundle of this one
   ChildResult child;
   FinishReport finish;

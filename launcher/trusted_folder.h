@@ -32,8 +32,8 @@ class TrustedFolder {
   // kNew: a folder that is there already is EEXIST. kAny: the folder may be there.
   enum class Last { kNew, kAny };
   // Makes the folders of an absolute path that are missing and holds the last. The last has mode
-  // 0700 whatever the umask. Lets go of the folder held before. Returns an errno, or 0. ELOOP: the
-  // last part is a link.
+  // 0700 whatever the umask. Closes the folder held before. Returns an errno, or 0. ELOOP: the last
+  // part is a link.
   int Make(const std::string& path, Last last);
   // Holds a folder that exists. Returns an errno, or 0. ELOOP: the last part is a link.
   int Open(const std::string& path);

@@ -57,7 +57,7 @@ constexpr bool RunsScripts(const char* name) {
   return false;
 }
 
-// Returns the script or the module that such an executable runs; null: neither, or code (-c).
+// Returns the script or the module that Python runs; null: neither, or code (-c).
 // `words` are its command line, the program first. Each word ends in zero, also the last.
 constexpr const char* ScriptOf(const char* words, size_t bytes) {
   const auto next = [words, bytes](size_t at) {
@@ -68,7 +68,7 @@ constexpr const char* ScriptOf(const char* words, size_t bytes) {
     const char* word = words + at;
     if (word[0] != '-') return LastPartOf(word);
     if (word[1] == '-') continue;
-    // Of joined letters (-Im) the last one tells. A value may be joined, too (-mNAME, -XDEV).
+    // Letters may be joined (-Im), and so may a value (-mNAME, -XDEV).
     for (const char* letter = word + 1; *letter != 0; ++letter) {
       const bool has_value = *letter == 'm' || *letter == 'c' || *letter == 'X' || *letter == 'W';
       if (*letter == 'c') return nullptr;

@@ -12,10 +12,10 @@ namespace gpuprof::proto {
 struct RankSource {
   const char* launcher;    // as users call it
   const char* rank;        // a number from 0; null: the processes of the job have no numbers
-  const char* size;        // how many ranks there are; null: not told
-  const char* local_rank;  // the number on this host; null: not told
+  const char* size;        // how many ranks there are; null: not known
+  const char* local_rank;  // the number on this host; null: not known
   const char* needs;       // counts only if this is set, too; null: nothing
-  const char* restart;     // how often the job was begun anew; null: not told
+  const char* restart;     // how often the job was begun anew; null: not known
   // The variables that together name the job, and those that name it if none of the first is set.
   const char* job[2];
   const char* other_job[2];
@@ -24,34 +24,65 @@ struct RankSource {
 };
 
 // The inner launcher first: mpirun inside a job of Slurm gives its ranks both kinds of variables.
-// A batch script of Slurm has SLURM_PROCID, too, but is no rank of a step.
-// clang-format off
+// A batch script of Slurm has SLURM_PROCID, too, but its process is not a rank.
 inline constexpr RankSource kRankSources[] = {
-    {.launcher = "torchrun", .rank = "RANK", .size = "WORLD_SIZE", .local_rank = "LOCAL_RANK",
-     .needs = nullptr, .restart = "TORCHELASTIC_RESTART_COUNT",
-     .job = {"TORCHELASTIC_RUN_ID", nullptr}, .other_job = {"MASTER_ADDR", "MASTER_PORT"},
+    {.launcher = "torchrun",
+     .rank = "RANK",
+     .size = "WORLD_SIZE",
+     .local_rank = "LOCAL_RANK",
+     .needs = nullptr,
+     .restart = "TORCHELASTIC_RESTART_COUNT",
+     .job = {"TORCHELASTIC_RUN_ID", nullptr},
+     .other_job = {"MASTER_ADDR", "MASTER_PORT"},
      .is_unique = false},
-    {.launcher = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
-     .local_rank = "OMPI_COMM_WORLD_LOCAL_RANK", .needs = nullptr, .restart = nullptr,
-     .job = {"PMIX_NAMESPACE", nullptr}, .other_job = {"OMPI_MCA_ess_base_jobid", nullptr},
+    {.launcher = "Open MPI",
+     .rank = "OMPI_COMM_WORLD_RANK",
+     .size = "OMPI_COMM_WORLD_SIZE",
+     .local_rank = "OMPI_COMM_WORLD_LOCAL_RANK",
+     .needs = nullptr,
+     .restart = nullptr,
+     .job = {"PMIX_NAMESPACE", nullptr},
+     .other_job = {"OMPI_MCA_ess_base_jobid", nullptr},
      .is_unique = true},
-    {.launcher = "PMIx", .rank = "PMIX_RANK", .size = nullptr, .local_rank = nullptr,
-     .needs = nullptr, .restart = nullptr,
-     .job = {"PMIX_NAMESPACE", nullptr}, .other_job = {nullptr, nullptr}, .is_unique = true},
-    {.launcher = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE", .local_rank = "MPI_LOCALRANKID",
-     .needs = nullptr, .restart = nullptr,
-     .job = {"PMI_JOBID", nullptr}, .other_job = {"SLURM_JOB_ID", nullptr}, .is_unique = false},
-    {.launcher = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS",
-     .local_rank = "SLURM_LOCALID", .needs = "SLURM_STEP_ID", .restart = "SLURM_RESTART_COUNT",
-     .job = {"SLURM_JOB_ID", "SLURM_STEP_ID"}, .other_job = {nullptr, nullptr},
+    {.launcher = "PMIx",
+     .rank = "PMIX_RANK",
+     .size = nullptr,
+     .local_rank = nullptr,
+     .needs = nullptr,
+     .restart = nullptr,
+     .job = {"PMIX_NAMESPACE", nullptr},
+     .other_job = {nullptr, nullptr},
      .is_unique = true},
-    {.launcher = "Ray", .rank = nullptr, .size = nullptr, .local_rank = nullptr,
-     .needs = "RAY_JOB_ID", .restart = nullptr,
-     .job = {"RAY_JOB_ID", "RAY_ADDRESS"}, .other_job = {nullptr, nullptr}, .is_unique = false},
+    {.launcher = "PMI",
+     .rank = "PMI_RANK",
+     .size = "PMI_SIZE",
+     .local_rank = "MPI_LOCALRANKID",
+     .needs = nullptr,
+     .restart = nullptr,
+     .job = {"PMI_JOBID", nullptr},
+     .other_job = {"SLURM_JOB_ID", nullptr},
+     .is_unique = false},
+    {.launcher = "Slurm",
+     .rank = "SLURM_PROCID",
+     .size = "SLURM_NTASKS",
+     .local_rank = "SLURM_LOCALID",
+     .needs = "SLURM_STEP_ID",
+     .restart = "SLURM_RESTART_COUNT",
+     .job = {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     .other_job = {nullptr, nullptr},
+     .is_unique = true},
+    {.launcher = "Ray",
+     .rank = nullptr,
+     .size = nullptr,
+     .local_rank = nullptr,
+     .needs = "RAY_JOB_ID",
+     .restart = nullptr,
+     .job = {"RAY_JOB_ID", "RAY_ADDRESS"},
+     .other_job = {nullptr, nullptr},
+     .is_unique = false},
 };
-// clang-format on
 
-// Reads a number of at most nine digits. False: it is none.
+// Reads a number of at most nine digits. False: it is not a number.
 constexpr bool ReadRankNumber(const char* text, unsigned* number) {
   constexpr int kMostDigits = 9;
   unsigned value = 0;
@@ -65,7 +96,7 @@ constexpr bool ReadRankNumber(const char* text, unsigned* number) {
   return digits != 0;
 }
 
-// Returns the launcher that the environment tells of, or null. `get(name)` returns the value of a
+// Returns the launcher whose variables are set, or null. `get(name)` returns the value of a
 // variable, or null if it is not set.
 template <typename Get>
 constexpr const RankSource* FindRankSource(Get get) {

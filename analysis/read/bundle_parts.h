@@ -21,7 +21,7 @@ std::string_view PartOf(std::string_view file);
 // Returns the name of a file or stem without the rank's folder.
 std::string_view NameInPart(std::string_view file);
 
-// Returns the manifest that tells of this file: its rank's, else that of the whole bundle.
+// Returns the manifest of the run that made this file: its rank's, else that of the whole bundle.
 const proto::Bundle& ManifestOf(const proto::Bundle& whole, std::string_view file);
 
 // Fills in what the manifest of a job lacks, from those of its ranks. The command and the machine

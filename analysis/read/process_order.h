@@ -17,8 +17,8 @@ namespace gpuprof::analysis {
 // Sorts by start; a parent, and the program that a process ran before it called exec, come before.
 void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 
-// Gives a process whose recorder noted no more than its rings what the manifest of its rank or run
-// tells: the host, the rank, and the command line if the process is the command itself.
+// Fills in what a recorder did not note that noted no more than its rings. The manifest of the rank
+// or run has the host, the rank, and the command line of the command's own process.
 void FillFromManifest(const std::vector<std::unique_ptr<TraceFile>>& files,
                       const proto::Bundle& manifest);
 

@@ -110,6 +110,23 @@ def test_rank_runs_unrecorded_where_nothing_can_be_written(tmp_path, why):
     assert alone.returncode == 125, "what is no rank is refused, as ever"
 
 
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_folder_of_another_user_is_passed_over_by_a_job(tmp_path, kind):
+    if os.geteuid() != 0:
+        pytest.skip("needs another user")
+    taken = tmp_path / f"gpuprof-{os.path.basename(sys.executable)}-71.0"
+    if kind == "folder":
+        taken.mkdir()
+        os.chown(taken, 12345, 12345)
+    else:
+        (tmp_path / "victim").mkdir()
+        taken.symlink_to(tmp_path / "victim")
+    for rank in (0, 1):
+        assert run(slurm(rank, 2), tmp_path).returncode == 0
+    assert parts(tmp_path / f"{taken.name}-2") == ["rank-0", "rank-1"]
+    assert os.listdir(taken) == []
+
+
 def test_second_command_of_a_rank(tmp_path):
     for _ in range(2):
         assert run(slurm(0, 2), tmp_path, "-o", "job").returncode == 0
@@ -151,8 +168,8 @@ def test_patterns(tmp_path):
     assert finish([process])[0][0] == 0 and (tmp_path / f"p{process.pid}" / "bundle.pb").exists()
 
 
-@pytest.mark.parametrize("name, words", [("x-%r", "no launcher has told this command its rank"),
-                                         ("x-%j", "no launcher has told this command its job"),
+@pytest.mark.parametrize("name, words", [("x-%r", "no launcher gave this command a rank"),
+                                         ("x-%j", "no launcher gave this command a job"),
                                          ("50%", "a % that stands for nothing"), ("%x", "a % that stands for nothing")])
 def test_wrong_patterns(tmp_path, name, words):
     done = launch([GPUPROF, "run", "-o", name, "--", *PASS], tmp_path)

@@ -99,8 +99,8 @@ TEST(Pattern, StandsForRankJobHostAndProcess) {
   EXPECT_EQ(Filled("x-%h", {}), "x-" + HostLabel());
   for (const char* name : {"%", "a%", "%x", "%R"})
     EXPECT_THAT(Filled(name, job), HasSubstr("a % that stands for nothing")) << name;
-  EXPECT_THAT(Filled("%r", {}), HasSubstr("its rank; start it with srun"));
-  EXPECT_THAT(Filled("%j", {}), HasSubstr("its job"));
+  EXPECT_THAT(Filled("%r", {}), HasSubstr("gave this command a rank; start it with srun"));
+  EXPECT_THAT(Filled("%j", {}), HasSubstr("gave this command a job"));
 }
 
 std::string Script(std::initializer_list<const char*> words) {
