@@ -16,6 +16,7 @@
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tsc.h"
+#include "proto/job_launchers.h"
 
 extern "C" char** environ;
 
@@ -352,6 +353,19 @@ bool ExecutableName(char* name, size_t capacity) {
   return true;
 }
 
+// Programs in Python are known by their script: torchrun is one.
+bool RunsExcludedScript(const char* include, const char* exclude) {
+  char words[2048];
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const long n = raw::Call(SYS_read, fd, raw::Arg(words), sizeof(words) - 1);
+  raw::Call(SYS_close, fd);
+  if (n <= 0) return false;
+  words[n] = 0;
+  return IsExcludedScript(words, static_cast<size_t>(n), include, exclude);
+}
+
 void ReadRuntimeFolder() {
   const char* folder = Variable("XDG_RUNTIME_DIR");
   Text text(g_launch.runtime_folder, sizeof(g_launch.runtime_folder));
@@ -410,7 +424,14 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
        program += Length(program) + 1) {
     if (Equal(program, reduced, bytes) || Equal(program, name)) return true;
   }
-  return false;
+  return proto::IsJobLauncher(name);
+}
+
+bool IsExcludedScript(const char* words, size_t bytes, const char* include,
+                      const char* exclude) noexcept {
+  const char* script = proto::ScriptOf(words, bytes);
+  if (script == nullptr || ListContains(include, script, Length(script))) return false;
+  return ListContains(exclude, script, Length(script)) || proto::IsJobLauncher(script);
 }
 
 namespace {
@@ -474,9 +495,12 @@ bool ReadSettings() noexcept {
   const char* bundle = Variable(proto::kEnvBundle);
   if (bundle == nullptr || *bundle == 0) return false;
   ReadInjectPath();  // for the programs that excluded ones start
+  const char* include = Variable(proto::kEnvInclude);
+  const char* exclude = Variable(proto::kEnvExclude);
   char name[256];
   if (ExecutableName(name, sizeof(name)) &&
-      IsExcludedProgram(name, Variable(proto::kEnvInclude), Variable(proto::kEnvExclude))) {
+      (IsExcludedProgram(name, include, exclude) ||
+       (proto::RunsScripts(name) && RunsExcludedScript(include, exclude)))) {
     return false;
   }
   Text path(g_settings.bundle, sizeof(g_settings.bundle));

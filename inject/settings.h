@@ -51,4 +51,10 @@ const char* InjectPath() noexcept;
 // unit test.
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;
 
+// Returns whether an interpreter's script or module is excluded, by the same lists: launchers of
+// jobs are (proto/job_launchers.h). `words`: the command line, each word with its zero. Exposed for
+// its unit test.
+bool IsExcludedScript(const char* words, size_t bytes, const char* include,
+                      const char* exclude) noexcept;
+
 }  // namespace gpuprof::inject

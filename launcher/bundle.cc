@@ -23,6 +23,7 @@
 
 #include "launcher/read_file.h"
 #include "launcher/version.h"
+#include "proto/codec/process_alive.h"
 #include "proto/codec/recover.h"
 #include "proto/container.h"
 #include "proto/contract.h"
@@ -152,11 +153,23 @@ std::string BundleDirectory::Make(const std::string& path, TrustedFolder::Last l
   return fault;
 }
 
-std::string BundleDirectory::Open(const std::string& path) {
+std::string BundleDirectory::OpenShared(const std::string& path) {
   int error = 0;
-  const std::string fault = Make(path, TrustedFolder::Last::kAny, &error);
+  return Make(path, TrustedFolder::Last::kAny, &error);
+}
+
+std::string BundleDirectory::OpenOwn(const std::string& path, bool* is_taken) {
+  int error = 0;
+  const std::string fault = Make(path, TrustedFolder::Last::kNew, &error);
+  *is_taken = error == EEXIST;
+  return fault;
+}
+
+std::string BundleDirectory::Open(const std::string& path, bool* is_taken) {
+  const std::string fault = OpenShared(path);
   if (!fault.empty()) return fault;
   if (!folder_.List().empty()) {
+    if (is_taken != nullptr) *is_taken = true;
     return path_ +
            " is not empty, and a bundle is never written over another; name a new or empty "
            "directory with -o DIR, or remove this one";
@@ -184,19 +197,31 @@ void BundleDirectory::RemoveIfUnused() {
   folder_.RemoveMade();
 }
 
-std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid) {
+namespace {
+
+std::string BundleNameOf(const std::string& program) {
   std::string name = program.substr(0, 64);
   for (char& c : name) {
     const bool plain =
         std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '+';
     if (!plain) c = '_';
   }
+  return "gpuprof-" + name + "-";
+}
+
+}  // namespace
+
+std::string JobBundleName(const std::string& program, const std::string& job) {
+  return BundleNameOf(program) + job;
+}
+
+std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid) {
   const time_t time = seconds;
   tm local = {};
   localtime_r(&time, &local);
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-  return "gpuprof-" + name + "-" + stamp + "-" + std::to_string(pid);
+  return BundleNameOf(program) + stamp + "-" + std::to_string(pid);
 }
 
 std::string RandomLetters() {
@@ -266,6 +291,21 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
   return processes;
 }
 
+bool IsPartName(const std::string& folder) {
+  return folder.starts_with(proto::kRankPrefix) || folder.starts_with(proto::kWorkerPrefix);
+}
+
+std::vector<std::string> ListParts(const std::string& bundle) {
+  std::vector<std::string> parts;
+  for (const std::string& name : ListFolder(bundle)) {
+    struct stat info;
+    if (IsPartName(name) && lstat((bundle + "/" + name).c_str(), &info) == 0 &&
+        S_ISDIR(info.st_mode))
+      parts.push_back(name);
+  }
+  return parts;
+}
+
 bool HasSamplerTrace(const std::string& bundle, int32_t pid) {
   const std::string begin = proto::kSamplerPrefix + std::to_string(pid) + "-";
   for (const std::string& name : ListFolder(bundle)) {
@@ -289,8 +329,10 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
     for (const ProcessFiles& process : ListProcesses(bundle)) {
       if (!process.has_ring && !process.has_segments) continue;
       const bool is_root = process.pid == root;
-      if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id)) {
-        report.alive.push_back(process.pid);
+      int32_t number_here = process.pid;
+      if (!is_root && codec::FindRingUse(process.pid, process.start_id, true, &number_here) !=
+                          codec::RingUse::kGone) {
+        report.alive.push_back(number_here);
       } else {
         Finish(process, is_root && process.start_id == root_start ? root_status : -1, &wait,
                &report);

@@ -21,8 +21,12 @@ namespace gpuprof::launcher {
 class BundleDirectory {
  public:
   // Takes or makes the directory; an existing one must be empty and this user's. Returns empty, or
-  // cause and fix.
-  std::string Open(const std::string& path);
+  // cause and fix. `is_taken`: something is in the directory already.
+  std::string Open(const std::string& path, bool* is_taken = nullptr);
+  // Takes or makes the directory, whatever is in it.
+  std::string OpenShared(const std::string& path);
+  // Makes the directory. `is_taken`: the name is.
+  std::string OpenOwn(const std::string& path, bool* is_taken);
   // Makes the directory. Six random letters follow if the name is taken. Returns empty, or
   // cause and fix.
   std::string OpenNew(const std::string& name);
@@ -46,6 +50,8 @@ std::string AbsolutePath(const std::string& path);
 
 // Returns ./gpuprof-<program>-<yyyymmdd-hhmmss>-<pid>.
 std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid);
+// Returns ./gpuprof-<program>-<job>, the same for all ranks of a job.
+std::string JobBundleName(const std::string& program, const std::string& job);
 
 // Returns six letters and digits that other users cannot predict.
 std::string RandomLetters();
@@ -66,6 +72,10 @@ struct ProcessFiles {
 std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
 // Reads a file name: p<pid>-<start>.gpt or .ring, or a segment. False: any other name.
 bool ParseProcessFile(const std::string& name, ProcessFiles* process);
+
+// Returns the folders of ranks in the bundle of a job, sorted, without links.
+std::vector<std::string> ListParts(const std::string& bundle);
+bool IsPartName(const std::string& folder);
 
 // Returns whether the process that reads hardware counters has begun its trace.
 bool HasSamplerTrace(const std::string& bundle, int32_t pid);

@@ -88,7 +88,7 @@ bool IsOneBundle(const std::string& folder) {
   const std::vector<std::string> names = ListFolder(folder);
   return std::any_of(names.begin(), names.end(), [](const std::string& name) {
     ProcessFiles process;
-    return name == proto::kBundleFile || ParseProcessFile(name, &process) ||
+    return name == proto::kBundleFile || IsPartName(name) || ParseProcessFile(name, &process) ||
            (name.starts_with(proto::kSamplerPrefix) && IsTrace(name));
   });
 }
@@ -163,7 +163,9 @@ void CaptureList::AddFile(const std::string& title, const InputPath& path, Captu
 
 void CaptureList::AddFolder(const std::string& title, const InputPath& path, Captures* captures) {
   const std::vector<std::string> names = ListFolder(path.path);
-  const bool has_trace = std::any_of(names.begin(), names.end(), IsTrace);
+  const bool has_trace = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return IsTrace(name) || IsPartName(name);
+  });
   if (has_trace || HasName(names, proto::kBundleFile))
     return AddBundle(title, path, names, captures);
   const bool is_log = HasName(names, "plugins") && IsLogFolder(path.path);
@@ -186,11 +188,19 @@ void CaptureList::AddBundle(const std::string& title, const InputPath& path,
   capture.path = path;
   capture.is_folder = true;
   std::vector<std::string> snapshots;
-  for (const std::string& name : names) {
+  // The files of a job's ranks are of the same recording.
+  std::vector<std::string> all = names;
+  for (const std::string& part : names) {
+    if (!IsPartName(part)) continue;
+    for (const std::string& name : ListFolder(path.Below(part).path))
+      all.push_back(part + "/" + name);
+  }
+  for (const std::string& name : all) {
     struct stat status;
     const InputPath file = path.Below(name);
     if (!codec::StatInput(file, &status)) continue;
-    if (S_ISDIR(status.st_mode) && name.starts_with(proto::kSnapshotPrefix))
+    if (S_ISDIR(status.st_mode) &&
+        name.substr(name.rfind('/') + 1).starts_with(proto::kSnapshotPrefix))
       snapshots.push_back(name);
     if (!S_ISREG(status.st_mode)) continue;
     Count(name, status, &capture);

@@ -24,6 +24,7 @@
 #include "launcher/bundle.h"
 #include "launcher/conversation.h"
 #include "launcher/dormant.h"
+#include "launcher/process_numbers.h"
 #include "launcher/read_file.h"
 #include "proto/codec/recover.h"
 #include "proto/contract.h"
@@ -33,28 +34,32 @@
 namespace gpuprof::launcher {
 namespace {
 
-// "gpuprof-<uid>" of a user whose processes we may ask.
+bool MayAsk(uint32_t uid) { return geteuid() == 0 || uid == geteuid(); }
+
+// Reads "gpuprof-<uid>".
 bool ParseSocketFolder(const std::string& name, uint32_t* uid) {
   const std::string prefix = proto::kSocketFolder;
   if (name.compare(0, prefix.size(), prefix) != 0) return false;
   const auto result = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), *uid);
-  const bool whole = result.ec == std::errc() && result.ptr == name.data() + name.size();
-  return whole && (geteuid() == 0 || *uid == geteuid());
+  return result.ec == std::errc() && result.ptr == name.data() + name.size();
 }
 
-void FindInFolder(const std::string& runtime, std::vector<Endpoint>* found) {
+// `is_foreign`: of another mount namespace, and perhaps of another user namespace.
+void FindInFolder(const std::string& runtime, bool is_foreign, std::vector<Endpoint>* found) {
   for (const std::string& name : ListFolder(runtime)) {
     uint32_t uid = 0;
     struct stat info;
     const std::string folder = runtime + "/" + name;
     if (!ParseSocketFolder(name, &uid)) continue;
-    // In /tmp anybody can make a folder of this name; its owner tells whose it is.
-    if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != uid) continue;
+    // In /tmp anybody can make a folder of this name; its owner tells whose it is. In a container
+    // users may have other numbers than here.
+    if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    if (!MayAsk(info.st_uid) || (info.st_uid != uid && !is_foreign)) continue;
     for (const std::string& socket : ListFolder(folder)) {
       Endpoint endpoint;
       if (!socket.ends_with(proto::kSocketSuffix) || !ParseEndpointName(socket, &endpoint))
         continue;
-      endpoint.uid = uid;
+      endpoint.uid = info.st_uid;
       endpoint.address = folder + "/" + socket;
       found->push_back(endpoint);
     }
@@ -69,7 +74,8 @@ void FindAbstract(const std::string& unix_table, std::vector<Endpoint>* found) {
     const std::string address = line.substr(at + 1);
     const size_t slash = address.find('/');
     Endpoint endpoint;
-    if (slash == std::string::npos || !ParseSocketFolder(address.substr(0, slash), &endpoint.uid))
+    if (slash == std::string::npos || !ParseSocketFolder(address.substr(0, slash), &endpoint.uid) ||
+        !MayAsk(endpoint.uid))
       continue;
     if (!ParseEndpointName(address.substr(slash + 1), &endpoint)) continue;
     endpoint.address = address;
@@ -147,6 +153,7 @@ bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {
   const char* text = name.data();
   const auto pid = std::from_chars(text, text + dash, endpoint->pid);
   const auto start = std::from_chars(text + dash + 1, text + end, endpoint->start_id, 16);
+  endpoint->own_pid = endpoint->pid;
   return pid.ec == std::errc() && pid.ptr == text + dash && start.ec == std::errc() &&
          start.ptr == text + end && endpoint->pid > 0;
 }
@@ -154,7 +161,8 @@ bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {
 std::vector<Endpoint> FindSockets(const std::vector<std::string>& folders,
                                   const std::string& unix_table) {
   std::vector<Endpoint> found;
-  for (const std::string& folder : folders) FindInFolder(folder, &found);
+  for (const std::string& folder : folders)
+    FindInFolder(folder, folder.starts_with("/proc/"), &found);
   FindAbstract(unix_table, &found);
   std::sort(found.begin(), found.end(), [](const Endpoint& a, const Endpoint& b) {
     return a.pid != b.pid             ? a.pid < b.pid
@@ -185,11 +193,30 @@ std::vector<std::string> RuntimeFolders() {
 
 }  // namespace
 
-std::vector<Endpoint> FindSockets() { return FindSockets(RuntimeFolders(), "/proc/net/unix"); }
+namespace {
+
+constexpr char kUnixTable[] = "/proc/net/unix";
+
+}  // namespace
+
+std::vector<Endpoint> FindSocketsOf(const Endpoint& process) {
+  std::vector<std::string> folders = RuntimeFolders();
+  for (std::string& folder : OtherTemporaryFolders(process.pid))
+    folders.push_back(std::move(folder));
+  std::vector<Endpoint> found = FindSockets(folders, kUnixTable);
+  std::erase_if(found,
+                [&process](const Endpoint& each) { return each.own_pid != process.own_pid; });
+  FindListeners(&found);
+  std::erase_if(found, [&process](const Endpoint& each) { return each.pid != process.pid; });
+  return found;
+}
 
 std::vector<Endpoint> FindEndpoints() {
   std::vector<Endpoint> found = FindDormant();
-  const std::vector<Endpoint> sockets = FindSockets();
+  std::vector<std::string> folders = RuntimeFolders();
+  for (std::string& folder : OtherTemporaryFolders()) folders.push_back(std::move(folder));
+  std::vector<Endpoint> sockets = FindSockets(folders, kUnixTable);
+  FindListeners(&sockets);
   found.insert(found.end(), sockets.begin(), sockets.end());
   std::stable_sort(found.begin(), found.end(),
                    [](const Endpoint& a, const Endpoint& b) { return a.pid < b.pid; });
@@ -205,7 +232,7 @@ std::string Answer::Get(const char* key) const {
 
 // The answer is printed, to root's terminal too: no text of it may be a command to a terminal. The
 // pid is the one by which the process was asked: shells complete it.
-void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
+void ParseAnswer(const std::string& text, const Endpoint& process, Answer* answer) {
   std::istringstream lines(text);
   answer->kind = Answer::Kind::kUnreachable;
   for (std::string line; std::getline(lines, line);) {
@@ -218,8 +245,9 @@ void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
     } else if (key == proto::kKeyError) {
       answer->error = value;
     } else if (key == proto::kKeyPid) {
-      answer->values.emplace_back(key, std::to_string(pid));
-    } else {
+      answer->values.emplace_back(key, std::to_string(process.pid));
+      answer->values.emplace_back(kKeyNamespacePid, std::to_string(process.own_pid));
+    } else if (key != kKeyNamespacePid) {
       answer->values.emplace_back(key, value);
     }
   }
@@ -227,6 +255,11 @@ void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
     answer->error =
         "gave an answer that this version does not understand; use the gpuprof it was started with";
   }
+}
+
+std::string PidWords(const Answer& answer) {
+  const std::string pid = answer.Get(proto::kKeyPid), own = answer.Get(kKeyNamespacePid);
+  return own.empty() || own == pid ? pid : pid + " (" + own + " in its namespace)";
 }
 
 std::vector<Answer> AskTogether(const std::vector<std::vector<Endpoint>>& processes,
@@ -303,7 +336,7 @@ std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
 void RemoveStale(const Endpoint& endpoint) {
   struct stat info;
   if (endpoint.is_abstract || endpoint.address.empty() || endpoint.uid != geteuid() ||
-      codec::ProcessIsAlive(endpoint.pid, endpoint.start_id))
+      codec::ProcessIsAlive(endpoint.own_pid, endpoint.start_id))
     return;
   if (lstat(endpoint.address.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
       info.st_uid == geteuid())
@@ -320,7 +353,7 @@ void RemoveSocketsOfTheDead(const std::vector<ProcessFiles>& processes) {
     for (const std::string& runtime : RuntimeFolders()) {
       Endpoint endpoint;
       endpoint.uid = geteuid();
-      endpoint.pid = process.pid;
+      endpoint.pid = endpoint.own_pid = process.pid;
       endpoint.start_id = process.start_id;
       endpoint.address =
           runtime + "/" + proto::kSocketFolder + std::to_string(geteuid()) + "/" + name;

@@ -17,7 +17,8 @@ namespace gpuprof::launcher {
 struct ProcessFiles;  // launcher/bundle.h
 
 struct Endpoint {
-  int32_t pid = 0;
+  int32_t pid = 0;      // the process's number for this caller
+  int32_t own_pid = 0;  // and in the namespace where it lives: names of sockets and files have it
   uint64_t start_id = 0;
   uint32_t uid = 0;     // whose process it claims to be; checked against the peer
   std::string address;  // path, or abstract name without its leading zero
@@ -26,16 +27,20 @@ struct Endpoint {
   int wake_up_signal = 0;  // not 0: the process is dormant and has no address (launcher/dormant.h)
 };
 
-// Reads "<pid>-<start>" with an optional ".sock".
+// The key of an answer with the process's number in its own namespace.
+inline constexpr char kKeyNamespacePid[] = "namespace_pid";
+
+// Reads "<pid>-<start>" with an optional ".sock". Both numbers are the one of the name.
 bool ParseEndpointName(const std::string& name, Endpoint* endpoint);
 
-// Finds the sockets of this user (as root, of every user), newest first for each pid. `folders`:
-// runtime directories to look in.
+// Finds the sockets of this user (as root, of every user) by their names, newest first for each
+// pid. `folders`: runtime directories to look in.
 std::vector<Endpoint> FindSockets(const std::vector<std::string>& folders,
                                   const std::string& unix_table);
-std::vector<Endpoint> FindSockets();
+// Finds the sockets that one process may have opened, and who listens there.
+std::vector<Endpoint> FindSocketsOf(const Endpoint& process);
 
-// Finds the sockets, and the dormant processes, which have no socket.
+// Finds the sockets and who listens there, and the dormant processes, which have no socket.
 std::vector<Endpoint> FindEndpoints();
 
 // Returns whether the process is stopped, by a signal or a debugger.
@@ -52,8 +57,12 @@ struct Answer {
   std::string Get(const char* key) const;
 };
 
-// Reads what a process has answered. `pid` is the number by which it was asked.
-void ParseAnswer(const std::string& text, int32_t pid, Answer* answer);
+// Reads what a process has answered. `process` is the name by which it was asked.
+void ParseAnswer(const std::string& text, const Endpoint& process, Answer* answer);
+
+// Returns the number of the process that answered, for people: "2139", or "2139 (3 in its
+// namespace)".
+std::string PidWords(const Answer& answer);
 
 // Asks processes, all at once. Each element holds the names of one process, the best first. A name
 // is asked only if the process itself listens there. `timeout_ms` is the time from the call to the

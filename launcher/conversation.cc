@@ -57,12 +57,44 @@ bool IsNamedProcess(const Endpoint& name, const ucred& peer) {
   // A server that gave up root's rights began to listen before.
   const bool is_trusted = peer.uid == 0 || peer.uid == geteuid();
   if (peer.pid == name.pid) return is_trusted || IsUsers(name.pid, peer.uid);
-  // A process in a container is named by its number there. That number must not be another user's
-  // process here.
-  if (IsThere(name.pid) && !IsUsers(name.pid, peer.uid)) return false;
-  if (peer.pid == 0) return peer.uid == geteuid() && !IsThere(name.pid);
-  const std::vector<uint64_t> numbers = NumbersOf(Status(peer.pid), "NSpid");
-  return numbers.size() > 1 && numbers.back() == static_cast<uint64_t>(name.pid);
+  // It lives in a namespace that is not to be seen from here, and has no number here. The number
+  // that it has there must not be another user's process here.
+  return peer.pid == 0 && peer.uid == geteuid() && !IsThere(name.pid);
+}
+
+namespace {
+
+// Connects to a name. Returns the socket, or -1 and errno. ENAMETOOLONG: no socket has such a name.
+int Connect(const Endpoint& name) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const size_t lead = name.is_abstract ? 1 : 0;
+  if (name.address.size() + lead >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address.sun_path + lead, name.address.data(), name.address.size());
+  const size_t bytes =
+      offsetof(sockaddr_un, sun_path) + lead + name.address.size() + (name.is_abstract ? 0 : 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) == 0)
+    return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+int FindPeer(const Endpoint& name, ucred* peer) {
+  const int fd = Connect(name);
+  if (fd < 0) return errno;
+  socklen_t size = sizeof *peer;
+  const int error = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0 ? 0 : errno;
+  close(fd);
+  return error;
 }
 
 Conversation::Conversation(const std::vector<Endpoint>& names, const std::string& verb)
@@ -94,20 +126,10 @@ bool Conversation::Send(const std::vector<int>& files) const {
 }
 
 Conversation::Attempt Conversation::Ask(const Endpoint& name) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  const size_t lead = name.is_abstract ? 1 : 0;
-  error_ = ENAMETOOLONG;
-  if (name.address.size() + lead >= sizeof address.sun_path) return Attempt::kFailed;
-  memcpy(address.sun_path + lead, name.address.data(), name.address.size());
-  const size_t bytes =
-      offsetof(sockaddr_un, sun_path) + lead + name.address.size() + (name.is_abstract ? 0 : 1);
-  fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  error_ = errno;
-  if (fd_ < 0) return error_ == EMFILE || error_ == ENFILE ? Attempt::kBusy : Attempt::kFailed;
-  const bool is_connected =
-      connect(fd_, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) == 0;
-  error_ = is_connected ? 0 : errno;
+  fd_ = Connect(name);
+  error_ = fd_ < 0 ? errno : 0;
+  if (error_ == EMFILE || error_ == ENFILE) return Attempt::kBusy;
+  const bool is_connected = fd_ >= 0;
   ucred peer = {};
   socklen_t size = sizeof peer;
   Attempt result = Attempt::kFailed;
@@ -184,7 +206,7 @@ void Conversation::Receive() {
   }
   if (error != 0) return Fail(error);
   is_done_ = true;
-  ParseAnswer(text_, names_[asked_].pid, &answer_);
+  ParseAnswer(text_, names_[asked_], &answer_);
 }
 
 void Conversation::LookWhetherStopped() {

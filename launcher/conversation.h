@@ -20,6 +20,10 @@ namespace gpuprof::launcher {
 // Returns whether the process that listens is the one that the name says.
 bool IsNamedProcess(const Endpoint& name, const ucred& peer);
 
+// Finds out who listens at a name, and says nothing to the listener. Returns an errno, or 0.
+// EAGAIN: the queue is full. A listener that has no number here gets 0.
+int FindPeer(const Endpoint& name, ucred* peer);
+
 class Conversation {
  public:
   // Prepares a request to one process. `names`: the best first. `verb`: without a newline.

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "analysis/analysis.h"
 #include "launcher/given_files.h"
+#include "launcher/process_numbers.h"
 #include "launcher/read_file.h"
 #include "proto/contract.h"
 #include "proto/control.h"
@@ -81,6 +83,7 @@ int SignalOfMapping(const std::string& line) {
 // As the process itself would answer (proto/control.h).
 void Describe(const std::string& proc, const Endpoint& endpoint, Answer* answer) {
   answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
+                    {kKeyNamespacePid, std::to_string(endpoint.own_pid)},
                     {proto::kKeyState, "dormant"},
                     {proto::kKeyCaptures, "0"},
                     {proto::kKeyProgram, analysis::OneLine(ExecutableOf(proc))},
@@ -105,12 +108,10 @@ Answer AskFirst(std::vector<Endpoint>* names, const std::string& verb, int timeo
 
 // Asks a process that has been woken, once its socket is there. False: no socket of its own came,
 // or the process has ended.
-bool AskWoken(int32_t pid, const std::string& verb, int socket_ms, int timeout_ms, Answer* answer) {
-  for (int waited = 0; waited < socket_ms && IsThere(pid); waited += kPauseMs) {
-    std::vector<Endpoint> names;
-    for (const Endpoint& endpoint : FindSockets()) {
-      if (endpoint.pid == pid) names.push_back(endpoint);
-    }
+bool AskWoken(const Endpoint& process, const std::string& verb, int socket_ms, int timeout_ms,
+              Answer* answer) {
+  for (int waited = 0; waited < socket_ms && IsThere(process.pid); waited += kPauseMs) {
+    std::vector<Endpoint> names = FindSocketsOf(process);
     if (!names.empty()) *answer = AskFirst(&names, verb, timeout_ms);
     const bool is_asked = !names.empty() && answer->kind != Answer::Kind::kNobody &&
                           answer->kind != Answer::Kind::kForeign;
@@ -118,6 +119,30 @@ bool AskWoken(int32_t pid, const std::string& verb, int socket_ms, int timeout_m
     usleep(kPauseMs * 1000);
   }
   return false;
+}
+
+// Sends the signal that wakes a dormant process. By a descriptor: the number may have become
+// another process's since the process was found, and the signal could end that one. Returns an
+// errno, or 0.
+int SendWakeUp(const Endpoint& endpoint, const std::string& proc) {
+  const int signal = endpoint.wake_up_signal;
+  siginfo_t info = {};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = reinterpret_cast<void*>(proto::kWakeUpValue);
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, endpoint.pid, 0));
+  if (process < 0 && errno != ENOSYS) return errno;
+  int error = WakeUpSignal(proc) == signal ? 0 : ESRCH;
+  if (error == 0) {
+    // Linux before 5.3 has no such descriptors.
+    const long sent = process < 0 ? sigqueue(endpoint.pid, signal, info.si_value)
+                                  : syscall(SYS_pidfd_send_signal, process, signal, &info, 0);
+    error = sent == 0 ? 0 : errno;
+  }
+  if (process >= 0) close(process);
+  return error;
 }
 
 Answer Refused(const Endpoint& endpoint, const std::string& proc, const char* error) {
@@ -159,13 +184,11 @@ Answer Wake(const Endpoint& endpoint, const std::string& proc, const std::string
                                          " (" + strsignal(signal) +
                                          ") in all its threads; start it with another --signal");
   }
-  sigval value = {};
-  value.sival_ptr = reinterpret_cast<void*>(proto::kWakeUpValue);
-  if (sigqueue(endpoint.pid, signal, value) != 0 && errno != ESRCH)
-    return Unreachable(endpoint.pid, std::string("could not be woken: ") + strerror(errno));
+  const int error = SendWakeUp(endpoint, proc);
+  if (error != 0 && error != ESRCH)
+    return Unreachable(endpoint.pid, std::string("could not be woken: ") + strerror(error));
   Answer answer;
-  if (AskWoken(endpoint.pid, verb, std::min(timeout_ms, kSocketMs), timeout_ms, &answer))
-    return answer;
+  if (AskWoken(endpoint, verb, std::min(timeout_ms, kSocketMs), timeout_ms, &answer)) return answer;
   if (!IsThere(endpoint.pid)) {
     answer.kind = Answer::Kind::kNobody;
     answer.error = "has ended";
@@ -200,7 +223,9 @@ std::vector<Endpoint> FindDormant() {
     if (stat(proc.c_str(), &info) != 0 || (geteuid() != 0 && info.st_uid != geteuid())) continue;
     endpoint.uid = info.st_uid;
     endpoint.wake_up_signal = WakeUpSignal(proc);
-    if (endpoint.wake_up_signal != 0) found.push_back(endpoint);
+    if (endpoint.wake_up_signal == 0) continue;
+    endpoint.own_pid = OwnNumberOf(endpoint.pid);
+    found.push_back(endpoint);
   }
   return found;
 }

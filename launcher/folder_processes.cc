@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/analysis.h"
+#include "launcher/bundle.h"
 #include "launcher/control_client.h"
 #include "launcher/page_files.h"
 #include "launcher/read_file.h"
@@ -26,6 +27,11 @@ constexpr size_t kMostCommandBytes = 200;
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Returns the bundle that a process records into: the whole one of a job, not its rank's folder.
+std::string WholeBundle(const std::string& bundle) {
+  return IsPartName(LastPart(bundle)) ? FolderOf(bundle) : bundle;
 }
 
 // Returns the command line, as it is recorded: secrets are masked.
@@ -74,7 +80,7 @@ FolderProcessList::FolderProcessList(const std::string& folder) {
 bool FolderProcessList::Holds(const std::string& bundle) const {
   struct stat status;
   return is_there_ && !bundle.empty() && bundle[0] == '/' &&
-         stat(FolderOf(bundle).c_str(), &status) == 0 && status.st_dev == device_ &&
+         stat(FolderOf(WholeBundle(bundle)).c_str(), &status) == 0 && status.st_dev == device_ &&
          status.st_ino == inode_;
 }
 
@@ -94,8 +100,8 @@ std::shared_ptr<const FolderProcesses> FolderProcessList::Look() {
     if (answers[i].kind != Answer::Kind::kOk || !Holds(bundle)) continue;
     std::string command = CommandOf(answers[i].peer);
     if (command.empty()) command = answers[i].Get(proto::kKeyProgram);
-    found->push_back(
-        {asked[i].front().pid, std::move(command), StateOf(answers[i]), LastPart(bundle)});
+    found->push_back({asked[i].front().pid, std::move(command), StateOf(answers[i]),
+                      LastPart(WholeBundle(bundle))});
   }
   processes_ = std::move(found);
   looked_at_ = std::chrono::steady_clock::now();

@@ -62,7 +62,7 @@ void GivenFiles::Make(const Endpoint& endpoint) {
       open(answer.Get(proto::kKeyBundle).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder_ < 0 || !IsBundleOfRoot(folder_)) return;
   char stem[64];
-  snprintf(stem, sizeof stem, "p%d-%llx", endpoint.pid,
+  snprintf(stem, sizeof stem, "p%d-%llx", endpoint.own_pid,
            static_cast<unsigned long long>(endpoint.start_id));
   for (const char* suffix : {proto::kRingSuffix, proto::kTraceSuffix}) {
     const std::string name = std::string(stem) + suffix;

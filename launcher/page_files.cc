@@ -5,6 +5,7 @@
 
 #include "launcher/page_files.h"
 
+#include "launcher/bundle.h"
 #include "launcher/read_file.h"
 #include "launcher/reading.h"
 #include "launcher/version.h"
@@ -53,21 +54,31 @@ int PageFiles::Import(const analysis::Trace& trace) {
   return written;
 }
 
-// Returns whether the folder is a bundle, be it one without a trace.
-bool PageFiles::AddTraces() {
+// Adds the files of the bundle's own folder, or of a rank's. Returns whether it holds any.
+bool PageFiles::AddFolder(const std::string& lead) {
   bool is_bundle = false;
-  const codec::OwnedFile folder(codec::OpenInputFolder(place_));
+  const codec::OwnedFile folder(codec::OpenInputFolder(lead.empty() ? place_ : place_.Below(lead)));
   for (const std::string& name : ListFolder(folder.fd())) {
-    is_bundle = is_bundle || name == proto::kBundleFile || name.ends_with(".gpt");
+    const bool is_trace = name.ends_with(".gpt");
+    is_bundle = is_bundle || name == proto::kBundleFile || is_trace;
     // bundle.pb says of which host the processes are, and when an import begins.
-    if (name == proto::kBundleFile || name.ends_with(".gpt"))
-      files_.push_back({name, place_.Below(name)});
+    if ((name == proto::kBundleFile && lead.empty()) || is_trace)
+      files_.push_back({lead + name, place_.Below(lead + name)});
     if (name.ends_with(".ring")) {
       left_out_ =
           "The last events of processes that were killed are not in the timeline; 'gpuprof "
           "recover' adds them to the bundle.";
     }
   }
+  return is_bundle;
+}
+
+// Returns whether the folder is a bundle, be it one without a trace.
+bool PageFiles::AddTraces() {
+  bool is_bundle = AddFolder("");
+  const codec::OwnedFile folder(codec::OpenInputFolder(place_));
+  for (const std::string& name : ListFolder(folder.fd()))
+    if (IsPartName(name)) is_bundle = AddFolder(name + "/") || is_bundle;
   return is_bundle;
 }
 

@@ -32,6 +32,7 @@ class PageFiles {
   const std::string& left_out() const { return left_out_; }
 
  private:
+  bool AddFolder(const std::string& lead);
   bool AddTraces();
 
   std::vector<analysis::ReportFile> files_;

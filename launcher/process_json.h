@@ -22,8 +22,8 @@ inline nlohmann::ordered_json ProcessesJson(const std::vector<Answer>& answers) 
     nlohmann::ordered_json process = nlohmann::ordered_json::object();
     for (const auto& [key, value] : answer.values) {
       bool is_count = false;
-      for (const char* count : {proto::kKeyPid, proto::kKeyCaptures, proto::kKeyEvents,
-                                proto::kKeyLost, proto::kKeySignal}) {
+      for (const char* count : {proto::kKeyPid, kKeyNamespacePid, proto::kKeyCaptures,
+                                proto::kKeyEvents, proto::kKeyLost, proto::kKeySignal}) {
         is_count = is_count || key == count;
       }
       if (is_count) {

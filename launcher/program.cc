@@ -18,6 +18,7 @@
 #include "launcher/elf_file.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
+#include "proto/job_launchers.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -215,6 +216,19 @@ std::string BaseName(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+namespace {
+
+std::string ScriptOf(const Program& program, const std::vector<std::string>& arguments) {
+  if (!proto::RunsScripts(BaseName(program.binary).c_str())) return "";
+  if (!ScriptLine(program.path).empty()) return BaseName(program.path);
+  std::string words(1, '\0');
+  for (const std::string& argument : arguments) words.append(argument.c_str(), argument.size() + 1);
+  const char* script = proto::ScriptOf(words.data(), words.size());
+  return script == nullptr ? "" : script;
+}
+
+}  // namespace
+
 Program FindProgram(const std::string& command, const std::vector<std::string>& arguments,
                     const char* search_path) {
   Program program;
@@ -224,6 +238,7 @@ Program FindProgram(const std::string& command, const std::vector<std::string>& 
   if (!program.executable) return program;
   // Behind links, as the kernel names it: the injected object goes by that name.
   program.binary = RealPath(FindBinary(program.path, arguments, search_path));
+  program.script = ScriptOf(program, arguments);
   ElfFile elf;
   if (!ReadElf(program.binary, &elf).empty())
     return program;  // execute-only: nothing is known against it
@@ -242,7 +257,7 @@ bool IsExcludedByName(const std::string& base_name, const std::vector<std::strin
   for (const char* name = proto::kExcludedPrograms; *name != 0; name += std::strlen(name) + 1) {
     if (base_name == name || reduced == name) return true;
   }
-  return false;
+  return proto::IsJobLauncher(base_name.c_str());
 }
 
 }  // namespace gpuprof::launcher

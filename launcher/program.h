@@ -15,6 +15,7 @@ namespace gpuprof::launcher {
 struct Program {
   std::string path;    // as PATH resolves it; empty: not found
   std::string binary;  // behind `#!`, `env` and links: the ELF file that the loader will see first
+  std::string script;  // that Python runs, by base name, or its module; empty: none
   bool found = false;
   bool executable = false;
   std::string cannot_preload;  // the program runs, but without the injected object: why, and what
@@ -29,7 +30,8 @@ Program FindProgram(const std::string& command, const std::vector<std::string>& 
                     const char* search_path);
 
 // Returns whether the injected object leaves a program of this name alone (proto/contract.h:
-// kExcludedPrograms). A target triplet in front and a -NUMBER behind do not count.
+// kExcludedPrograms, proto/job_launchers.h). A target triplet in front and a -NUMBER behind do not
+// count.
 bool IsExcludedByName(const std::string& base_name, const std::vector<std::string>& include,
                       const std::vector<std::string>& exclude);
 

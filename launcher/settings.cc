@@ -197,7 +197,9 @@ struct Extra {
 // this table fails.
 constexpr Extra kExtras[] = {
     {proto::kEnvBundle, "output", "DIR", CheckPath, nullptr,
-     "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID"},
+     "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID. The ranks of a "
+     "job share it (default: ./gpuprof-PROGRAM-JOB). %h, %r, %j and %p stand for host, rank, job "
+     "and process"},
     {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME",
      CheckCapture, CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
@@ -226,10 +228,11 @@ constexpr Extra kExtras[] = {
     {proto::kEnvInject, "", "PATH", CheckPath},
 };
 
-// No settings of a run, but they may stand in its environment: what the build, the set-up and the
-// tests read, and what an outer `gpuprof run` has set.
+// No settings of a run, but they may stand in its environment: what the build, the set-up, the
+// tests and deploy/slurm read, and what an outer `gpuprof run` has set.
 constexpr const char* kForeignVariables[] = {"GPUPROF_LIBUNWIND_SOURCE", "GPUPROF_TORCH_INDEX_URL",
-                                             "GPUPROF_PYTHON", proto::kEnvLauncher};
+                                             "GPUPROF_PYTHON", "GPUPROF_SLURM",
+                                             proto::kEnvLauncher};
 constexpr const char* kForeignPrefixes[] = {"GPUPROF_TEST_", "GPUPROF_BUILD_"};
 
 std::string FlagOf(const char* variable) {

@@ -160,10 +160,11 @@ std::string WhyNothing(const RunFacts& facts) {
   }
   if (!facts.unrecorded.empty())
     return "no program that can be recorded did anything that --trace records";
-  if (IsExcludedByName(name, include, exclude)) {
-    return "programs named '" + name +
+  for (const std::string& excluded : {name, facts.program.script}) {
+    if (excluded.empty() || !IsExcludedByName(excluded, include, exclude)) continue;
+    return "programs named '" + excluded +
            "' are not recorded, nor was any program that it started; record it with --include " +
-           analysis::ShellWord(name);
+           analysis::ShellWord(excluded);
   }
   if (sources.bits == 0)
     return "--trace names no source; leave --trace out, or name sources: " GPUPROF_SOURCES(
@@ -191,9 +192,10 @@ Summary Summarize(const RunFacts& facts) {
       facts.shown_bundle.empty() ? ShortPath(facts.bundle) : facts.shown_bundle;
   const std::string folder = facts.folder.empty() ? facts.bundle : facts.folder;
   const double seconds = static_cast<double>(facts.child.wall_ns) / 1e9;
+  const std::string rank = facts.rank.empty() ? "" : facts.rank + ": ";
   summary.lines.push_back(facts.heading.empty()
-                              ? "'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
-                                    FormatSeconds(seconds)
+                              ? rank + "'" + facts.command_name + "' " + EndOf(facts.child) +
+                                    " after " + FormatSeconds(seconds)
                               : facts.heading);
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
   for (const std::string& words : facts.unrecorded) summary.lines.push_back(words);
@@ -222,9 +224,25 @@ Summary Summarize(const RunFacts& facts) {
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
   summary.lines.push_back("bundle: " + analysis::ShellWord(bundle) + " (" +
-                          FormatBytes(BundleBytes(folder)) + ")");
+                          FormatBytes(BundleBytes(folder)) +
+                          (facts.is_joined ? " of this rank; each rank adds its own)" : ")"));
   summary.lines.push_back("next: gpuprof stats overview " + analysis::ShellWord(bundle));
   return summary;
+}
+
+std::vector<std::string> OfOtherRank(const RunFacts& facts, const Summary& summary, bool is_fine) {
+  const bool has_failed = facts.child.ExitStatus() != 0;
+  if (is_fine && !has_failed) return {};
+  // Lines of many ranks come between each other.
+  const std::string who =
+      facts.rank.empty() ? "process " + std::to_string(facts.child.pid) : facts.rank;
+  std::vector<std::string> lines = {summary.lines.front()};
+  for (size_t i = 1; !is_fine && i < summary.lines.size(); ++i) {
+    const std::string& line = summary.lines[i];
+    if (!line.starts_with("next: ") && !line.starts_with("recorded: "))
+      lines.push_back(who + ": " + line);
+  }
+  return lines;
 }
 
 }  // namespace gpuprof::launcher

@@ -23,6 +23,8 @@ struct RunFacts {
   bool bundle_is_gone = false;  // at the command's end
   std::string command_name;     // base name
   std::string heading;          // the first line; empty: how the command ended
+  std::string rank;             // "rank 3 of 8"; empty: not known
+  bool is_joined = false;       // shown_bundle is of all ranks, bundle of this one
   ChildResult child;
   FinishReport finish;
   // Processes that are alive and have gpuprof in them. If nothing was recorded yet, recording may
@@ -42,6 +44,10 @@ struct Summary {
 };
 
 Summary Summarize(const RunFacts& facts);
+
+// Returns what a rank says whose job has another rank to speak for it: nothing, unless something
+// was lost or went wrong. `is_fine`: neither did to the recording.
+std::vector<std::string> OfOtherRank(const RunFacts& facts, const Summary& summary, bool is_fine);
 
 // Returns why a run recorded nothing, in order of what is certain. Pure.
 std::string WhyNothing(const RunFacts& facts);

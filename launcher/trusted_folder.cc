@@ -10,7 +10,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
 
 #include "launcher/read_file.h"
 #include "launcher/values.h"
@@ -59,9 +63,13 @@ bool IsLink(int above, const std::string& name) {
 
 }  // namespace
 
-TrustedFolder::~TrustedFolder() {
+TrustedFolder::~TrustedFolder() { LetGo(); }
+
+void TrustedFolder::LetGo() {
   for (const auto& [above, name] : made_) close(above);
+  made_.clear();
   if (fd_ >= 0) close(fd_);
+  fd_ = -1;
 }
 
 // Makes and opens one part of the path. Returns the descriptor, or -1 and errno.
@@ -84,6 +92,7 @@ int TrustedFolder::Enter(int above, const std::string& name, bool is_last, Last 
 }
 
 int TrustedFolder::Make(const std::string& path, Last last) {
+  LetGo();
   std::vector<std::string> parts;
   for (const std::string& part : Split(path, '/')) {
     if (!part.empty() && part != ".") parts.push_back(part);
@@ -105,6 +114,7 @@ int TrustedFolder::Make(const std::string& path, Last last) {
 }
 
 int TrustedFolder::Open(const std::string& path) {
+  LetGo();
   fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd_ >= 0) return 0;
   const int error = errno;
@@ -176,6 +186,36 @@ int TrustedFolder::Replace(const std::string& name, const std::string& bytes) co
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0 && renameat(fd_, temporary.c_str(), fd_, name.c_str()) != 0) error = errno;
   if (error != 0) Remove(temporary);
+  return error;
+}
+
+int TrustedFolder::CreateWhole(const std::string& name, const std::string& bytes) const {
+  struct stat info;
+  char own[64];
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::snprintf(
+      own, sizeof own, "%d-%llx", static_cast<int>(getpid()),
+      static_cast<unsigned long long>(now.tv_sec) << 32 | static_cast<uint32_t>(now.tv_nsec));
+  const std::string temporary = name + "." + own + ".new";
+  const int fd = Create(temporary);
+  if (fd < 0) return errno;
+  int error = WriteAll(fd, bytes);
+  if (error == 0 && fsync(fd) != 0 && errno == EIO) error = EIO;
+  if (error == 0) {
+    error = linkat(fd_, temporary.c_str(), fd_, name.c_str(), 0) == 0 ? 0 : errno;
+    // A server of files may have answered, and the answer was lost.
+    if (error != 0 && fstat(fd, &info) == 0 && info.st_nlink == 2) error = 0;
+  }
+  close(fd);
+  Remove(temporary);
+  if (error == 0 || error == EEXIST || error == ENOSPC || error == EDQUOT || error == EIO)
+    return error;
+  // The file system has no further names. Readers see the file grow.
+  const int plain = Create(name);
+  if (plain < 0) return errno;
+  error = WriteAll(plain, bytes);
+  if (close(plain) != 0 && error == 0) error = errno;
   return error;
 }
 

@@ -32,7 +32,8 @@ class TrustedFolder {
   // kNew: a folder that is there already is EEXIST. kAny: the folder may be there.
   enum class Last { kNew, kAny };
   // Makes the folders of an absolute path that are missing and holds the last. The last has mode
-  // 0700 whatever the umask. Returns an errno, or 0. ELOOP: the last part is a link.
+  // 0700 whatever the umask. Closes the folder held before. Returns an errno, or 0. ELOOP: the last
+  // part is a link.
   int Make(const std::string& path, Last last);
   // Holds a folder that exists. Returns an errno, or 0. ELOOP: the last part is a link.
   int Open(const std::string& path);
@@ -55,11 +56,15 @@ class TrustedFolder {
   // Writes a file of mode 0600 in one step: a reader sees the old or the new file. Returns an
   // errno, or 0.
   int Replace(const std::string& name, const std::string& bytes) const;
+  // Writes a file of mode 0600 if none has this name: of several writers one wins, also on other
+  // hosts. Returns EEXIST to the others, an errno, or 0.
+  int CreateWhole(const std::string& name, const std::string& bytes) const;
   void Remove(const std::string& name) const;
   // Removes the folders that Make made, from the innermost, as far as they are empty.
   void RemoveMade();
 
  private:
+  void LetGo();
   int Enter(int above, const std::string& name, bool is_last, Last last, unsigned umask);
 
   FolderWords words_;

@@ -116,6 +116,9 @@ inline constexpr char kSamplerPrefix[] = "gpu-";  // gpu-<pid>-<start>.gpt: hard
 // Made by the launcher whose sampler waits for it to be removed: by the first process that records
 // and has initialised CUDA.
 inline constexpr char kGpuWaitFile[] = "gpu.wait";
+// Folders in the bundle of a job, each the bundle of one rank: rank-3, worker-HOST-PID.
+inline constexpr char kRankPrefix[] = "rank-";
+inline constexpr char kWorkerPrefix[] = "worker-";
 inline constexpr char kSnapshotPrefix[] = "snapshot-";  // folders, each a bundle of its own
 // <start>: CLOCK_REALTIME microseconds at which the process (or the image after exec) began, in
 // hexadecimal.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proto/codec/tables.h"
+#include "proto/ranks.h"
 #include "proto/secret_words.h"
 #include "tracer/own_memory.h"
 #include "tracer/raw_file.h"
@@ -24,22 +25,10 @@ constexpr uint32_t kMostArgumentBytes = 64 * 1024;
 constexpr uint32_t kMostVariables = 4096;
 constexpr uint32_t kMostVariableBytes = 512;
 
-// Who this process is among its peers, and what decides its speed, as launchers and frameworks tell
-// it.
-constexpr const char* kVariables[] = {"RANK",
-                                      "LOCAL_RANK",
-                                      "WORLD_SIZE",
-                                      "LOCAL_WORLD_SIZE",
+// What decides the speed of this process, and where it runs. Who it is among its peers is told by
+// the variables of proto/ranks.h.
+constexpr const char* kVariables[] = {"LOCAL_WORLD_SIZE",
                                       "GROUP_RANK",
-                                      "SLURM_JOB_ID",
-                                      "SLURM_PROCID",
-                                      "SLURM_LOCALID",
-                                      "SLURM_NTASKS",
-                                      "OMPI_COMM_WORLD_RANK",
-                                      "OMPI_COMM_WORLD_LOCAL_RANK",
-                                      "OMPI_COMM_WORLD_SIZE",
-                                      "PMI_RANK",
-                                      "PMIX_RANK",
                                       "CUDA_VISIBLE_DEVICES",
                                       "CUDA_LAUNCH_BLOCKING",
                                       "CUDA_CACHE_DISABLE",
@@ -56,23 +45,30 @@ constexpr const char* kVariables[] = {"RANK",
                                       "OMP_NUM_THREADS",
                                       "MKL_NUM_THREADS",
                                       "PYTORCH_CUDA_ALLOC_CONF",
-                                      "TORCHELASTIC_RUN_ID",
                                       "MALLOC_ARENA_MAX",
                                       "KUBERNETES_SERVICE_HOST",
                                       "HOSTNAME"};
+
+bool IsRecorded(const char* name, size_t bytes) {
+  bool is_recorded = false;
+  const auto compare = [&](const char* variable) {
+    is_recorded |= strlen(variable) == bytes && memcmp(variable, name, bytes) == 0;
+  };
+  for (const char* variable : kVariables) compare(variable);
+  proto::ForEachRankVariable(compare);
+  return is_recorded;
+}
 
 // One entry of the environment, if it is one of ours: copied, because the program may give it back.
 void AppendVariable(const char* entry, codec::PbWriter* writer) {
   const char* equals = strchr(entry, '=');
   if (equals == nullptr) return;
   const size_t bytes = static_cast<size_t>(equals - entry);
-  for (const char* variable : kVariables) {
-    if (strlen(variable) != bytes || memcmp(variable, entry, bytes) != 0) continue;
-    const uint64_t mark = writer->Begin(7);
-    writer->Bytes(1, entry, bytes);
-    writer->Bytes(2, equals + 1, strlen(equals + 1));
-    writer->End(mark);
-  }
+  if (!IsRecorded(entry, bytes)) return;
+  const uint64_t mark = writer->Begin(7);
+  writer->Bytes(1, entry, bytes);
+  writer->Bytes(2, equals + 1, strlen(equals + 1));
+  writer->End(mark);
 }
 
 // Programs replace their whole environment while this runs (setproctitle moves it, clearenv frees

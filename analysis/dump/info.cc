@@ -16,6 +16,7 @@
 #include "analysis/base/units.h"
 #include "analysis/dump/json_text.h"
 #include "analysis/model/command_line.h"
+#include "analysis/model/job.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/unpaired_spans.h"
@@ -410,6 +411,41 @@ std::string LostText(const Totals& totals) {
   return Joined(parts, ", ");
 }
 
+Json JobJson(const proto::Bundle& bundle) {
+  Json ranks = Json::array();
+  for (const proto::Part& part : bundle.part()) {
+    const proto::Bundle& rank = part.bundle();
+    ranks.push_back({{"folder", part.folder()},
+                     {"rank", rank.has_rank() ? Json(rank.rank()) : Json(nullptr)},
+                     {"host", rank.host()},
+                     {"started_realtime_ns", rank.started_realtime_ns()},
+                     {"ended_realtime_ns", rank.ended_realtime_ns()},
+                     {"exit_status", rank.exit_status()}});
+  }
+  return {{"launcher", bundle.job().launcher()},
+          {"id", bundle.job().id()},
+          {"rank_count", bundle.job().size()},
+          {"ranks", std::move(ranks)}};
+}
+
+// One line a rank: where it ran, and how its command ended.
+void DescribeRanks(const proto::Bundle& bundle, std::string* out) {
+  for (const proto::Part& part : bundle.part()) {
+    const proto::Bundle& rank = part.bundle();
+    std::string text = rank.has_rank() ? "rank " + std::to_string(rank.rank()) : part.folder();
+    text += " on " + rank.host();
+    if (rank.ended_realtime_ns() != 0) {
+      text += ", " +
+              FormatDuration(
+                  static_cast<int64_t>(rank.ended_realtime_ns() - rank.started_realtime_ns())) +
+              ", " + FormatExitStatus(rank.exit_status());
+    } else {
+      text += ", was still running, or gpuprof was killed";
+    }
+    AddLine(out, "", "", text);
+  }
+}
+
 }  // namespace
 
 std::string ShortCommand(const Process& process, size_t most) {
@@ -486,6 +522,7 @@ std::string DescribeJson(const Trace& trace) {
         std::vector<std::string>(bundle.counter_note().begin(), bundle.counter_note().end());
     json["settings"] = std::vector<std::string>(bundle.setting().begin(), bundle.setting().end());
   }
+  if (trace.manifest.has_job()) json["job"] = JobJson(trace.manifest);
   const Totals totals = Sum(trace);
   json["count"] = totals.rows;
   json["size_bytes"] = totals.bytes;
@@ -519,6 +556,8 @@ std::string DescribeText(const Trace& trace) {
     constexpr size_t kMostCommand = 1000;  // all of it is in the JSON
     AddLine(&out, "", "command", Shortened(CommandLine(bundle.command()), kMostCommand));
     AddLine(&out, "", "host", bundle.host());
+    AddLine(&out, "", "job", JobWords(bundle));
+    DescribeRanks(bundle, &out);
     AddLine(&out, "", "started", UtcTime(static_cast<int64_t>(bundle.started_realtime_ns())));
     if (trace.origin_realtime_ns != 0) AddLine(&out, "", "times from", OriginText(trace));
     if (bundle.ended_realtime_ns() != 0) {

@@ -19,6 +19,8 @@
 #include "analysis/base/units.h"
 #include "analysis/dump/file_check.h"
 #include "analysis/dump/json_text.h"
+#include "analysis/model/job.h"
+#include "analysis/read/bundle_parts.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/input_file.h"
 #include "analysis/read/own_file.h"
@@ -47,23 +49,25 @@ struct BundleReport {
   }
 };
 
-proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
+proto::Bundle CheckManifest(const BundleFiles& found, const std::string& lead, bool is_there,
+                            BundleReport* report) {
   proto::Bundle manifest;
-  if (!found.has_manifest) {
+  if (!is_there) {
     if (found.is_bundle)
-      report->notes.push_back("bundle.pb is missing: command and host are not known");
+      report->notes.push_back(lead + "bundle.pb is missing: command and host are not known");
     return manifest;
   }
-  const Error error = ReadManifestFile(found.directory.Below(proto::kBundleFile), &manifest);
-  if (error) report->faults.push_back({proto::kBundleFile, 0, error.message});
+  const std::string name = lead + proto::kBundleFile;
+  const Error error = ReadManifestFile(found.directory.Below(name), &manifest);
+  if (error) report->faults.push_back({name, 0, error.message});
   return manifest;
 }
 
 // A file that somebody removed, or a process that could not be recorded: nothing tells which.
-void CheckMainProcess(const BundleFiles& found, const proto::Bundle& manifest,
-                      BundleReport* report) {
+void CheckMainProcess(const BundleFiles& found, const std::string& lead,
+                      const proto::Bundle& manifest, BundleReport* report) {
   if (!found.is_bundle || manifest.root_pid() == 0) return;
-  const std::string stem = "p" + std::to_string(manifest.root_pid()) + "-";
+  const std::string stem = lead + "p" + std::to_string(manifest.root_pid()) + "-";
   const auto is_of_main = [&stem](const std::string& name) { return name.starts_with(stem); };
   if (std::any_of(found.traces.begin(), found.traces.end(), is_of_main)) return;
   if (std::any_of(found.rings.begin(), found.rings.end(),
@@ -74,11 +78,31 @@ void CheckMainProcess(const BundleFiles& found, const proto::Bundle& manifest,
                           "was removed from the bundle");
 }
 
+// Checks what describes the run, and each rank of a job.
+proto::Bundle CheckManifests(const BundleFiles& found, BundleReport* report) {
+  // Ranks whose folders were copied together without the job's own file are told of one by one.
+  const bool is_needed = found.parts.empty() || found.has_manifest;
+  proto::Bundle whole;
+  if (is_needed) whole = CheckManifest(found, "", found.has_manifest, report);
+  whole.clear_part();
+  CheckMainProcess(found, "", whole, report);
+  for (const BundlePart& part : found.parts) {
+    const std::string lead = part.folder + "/";
+    proto::Part* to = whole.add_part();
+    to->set_folder(part.folder);
+    *to->mutable_bundle() = CheckManifest(found, lead, part.has_manifest, report);
+    CheckMainProcess(found, lead, to->bundle(), report);
+  }
+  MergeParts(&whole);
+  if (!whole.part().empty() && !JobWords(whole).empty())
+    report->notes.push_back("the bundle is of a job: " + JobWords(whole));
+  return whole;
+}
+
 BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   BundleReport report;
   report.path = path;
-  const proto::Bundle manifest = CheckManifest(found, &report);
-  CheckMainProcess(found, manifest, &report);
+  const proto::Bundle manifest = CheckManifests(found, &report);
   std::set<std::string> alive;
   std::map<std::string, std::vector<std::string>> segments;  // by the name of their trace
   for (const Stem& stem : found.rings) {

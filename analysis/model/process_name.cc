@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analysis/base/display_width.h"
+#include "proto/ranks.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -106,35 +107,20 @@ std::string NameWithoutRank(const Process& process) {
   return started_as.empty() ? program : started_as;
 }
 
-// Reads a variable of the environment. None: it is not set, or not a number.
-std::optional<uint32_t> NumberIn(const Process& process, const char* variable) {
-  constexpr size_t kMostDigits = 9;
-  const auto found =
-      variable == nullptr ? process.environment.end() : process.environment.find(variable);
-  if (found == process.environment.end()) return std::nullopt;
-  const std::string& text = found->second;
-  const bool is_number =
-      !text.empty() && text.size() <= kMostDigits &&
-      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  return is_number ? std::optional(static_cast<uint32_t>(std::stoul(text))) : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Rank> RankOf(const Process& process) {
-  struct Launcher {
-    const char* rank;
-    const char* of;
+  const auto get = [&process](const char* name) -> const char* {
+    const auto found = process.environment.find(name);
+    return found == process.environment.end() ? nullptr : found->second.c_str();
   };
-  constexpr Launcher kLaunchers[] = {{"RANK", "WORLD_SIZE"},
-                                     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                     {"PMIX_RANK", nullptr},
-                                     {"PMI_RANK", "PMI_SIZE"}};
-  for (const Launcher& launcher : kLaunchers) {
-    const std::optional<uint32_t> number = NumberIn(process, launcher.rank);
-    if (number) return Rank{*number, NumberIn(process, launcher.of)};
-  }
-  return std::nullopt;
+  const proto::RankSource* source = proto::FindRankSource(get);
+  if (source == nullptr || source->rank == nullptr) return std::nullopt;
+  Rank rank;
+  proto::ReadRankNumber(get(source->rank), &rank.number);
+  unsigned of = 0;
+  if (source->size != nullptr && proto::ReadRankNumber(get(source->size), &of)) rank.of = of;
+  return rank;
 }
 
 std::string ProcessName(const Process& process) {

@@ -23,8 +23,7 @@ struct Rank {
   std::optional<uint32_t> of;  // how many there are; none: the launcher did not say
 };
 
-// Returns the rank that a launcher gave to the process: torchrun, Open MPI, PMIx or PMI. None: no
-// launcher did.
+// Returns the rank that a launcher gave to the process (proto/ranks.h). None: no launcher did.
 std::optional<Rank> RankOf(const Process& process);
 
 }  // namespace gpuprof::analysis

@@ -13,6 +13,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/derived/roles.h"
+#include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device_steps.h"
@@ -312,6 +313,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   for (const ImportNote& note : trace_->import_notes)
     meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
   if (const std::string note = UnrelatedFilesNote(*trace_, selected_); !note.empty())
+    meta->add_notes(note);
+  if (const std::string note = MissingRanksNote(trace_->manifest); !note.empty())
     meta->add_notes(note);
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "analysis/read/bundle_parts.h"
 #include "proto/codec/recover.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
@@ -67,8 +68,9 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
       continue;
     }
     std::string host = HostOfTrace(files->directory.Below(trace_name));
-    if (host.empty()) host = manifest.host();
-    if (!host.empty() && host != here && manifest.ended_realtime_ns() == 0) {
+    const proto::Bundle& of_rank = ManifestOf(manifest, stem.name);
+    if (host.empty()) host = of_rank.host();
+    if (!host.empty() && host != here && of_rank.ended_realtime_ns() == 0) {
       // Its process may live: process ids of another machine say nothing here.
       report.alive.insert(stem.name);
       report.faults.push_back({ring_name, 0,
@@ -101,13 +103,14 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
 }
 
 bool MustHaveEnd(const BundleFiles& files, const proto::Bundle& manifest, const std::string& name) {
-  if (!files.is_bundle || manifest.ended_realtime_ns() == 0) return false;
+  if (!files.is_bundle || ManifestOf(manifest, name).ended_realtime_ns() == 0) return false;
   const size_t suffix = std::strlen(proto::kTraceSuffix);
   Stem stem;
-  if (name.size() <= suffix || !ParseStem(name.substr(0, name.size() - suffix), &stem))
-    return false;
+  if (name.size() <= suffix) return false;
+  const std::string whole = name.substr(0, name.size() - suffix);
+  if (!ParseStem(std::string(NameInPart(whole)), &stem)) return false;
   const bool has_ring = std::any_of(files.rings.begin(), files.rings.end(),
-                                    [&](const Stem& ring) { return ring.name == stem.name; });
+                                    [&](const Stem& ring) { return ring.name == whole; });
   return !has_ring && !codec::ProcessIsAlive(stem.pid, stem.start_id);
 }
 

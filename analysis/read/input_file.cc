@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "analysis/read/bundle_parts.h"
 #include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
@@ -31,37 +32,62 @@ bool IsFile(const codec::InputPath& path) {
   return codec::StatInput(path, &status) && S_ISREG(status.st_mode);
 }
 
+// Notes what one folder holds: the bundle's own, or a rank's. False: errno says why it cannot be
+// read.
+bool NoteFiles(const codec::InputPath& path, const std::string& lead, BundleFiles* files,
+               BundlePart* part, std::vector<std::string>* folders) {
+  const codec::OwnedFile held(codec::OpenInputFolder(path));
+  const int fd = held.fd() < 0 ? -1 : openat(held.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* directory = fd < 0 ? nullptr : fdopendir(fd);
+  if (directory == nullptr) return false;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    Stem stem;
+    if (name == proto::kBundleFile) part->has_manifest = true;
+    if (name == proto::kUnrecordedFile) part->has_unrecorded = true;
+    if (EndsWith(name, proto::kTraceSuffix)) files->traces.push_back(lead + name);
+    const bool is_ring =
+        EndsWith(name, proto::kRingSuffix) &&
+        ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem);
+    // Segments tell of an unfinished process, too, should the ring file be gone.
+    if (is_ring || (EndsWith(name, proto::kSegmentSuffix) &&
+                    ParseStem(name.substr(0, name.find('.')), &stem))) {
+      stem.name.insert(0, lead);
+      files->rings.push_back(stem);
+    }
+    if (folders != nullptr && IsPartName(name)) folders->push_back(name);
+  }
+  closedir(directory);
+  return true;
+}
+
 Result<BundleFiles> FindInDirectory(const codec::InputPath& path) {
   BundleFiles files;
   files.is_bundle = true;
   files.directory = path;
   files.directory.Hold();
-  const codec::OwnedFile held(codec::OpenInputFolder(files.directory));
-  const int fd = held.fd() < 0 ? -1 : openat(held.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* directory = fd < 0 ? nullptr : fdopendir(fd);
-  if (directory == nullptr) return OpenError(path.path, errno);
-  while (const dirent* entry = readdir(directory)) {
-    const std::string name = entry->d_name;
-    Stem stem;
-    if (name == proto::kBundleFile) files.has_manifest = true;
-    if (name == proto::kUnrecordedFile) files.has_unrecorded = true;
-    if (EndsWith(name, proto::kTraceSuffix)) files.traces.push_back(name);
-    if (EndsWith(name, proto::kRingSuffix) &&
-        ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem)) {
-      files.rings.push_back(stem);
-    }
-    // Segments tell of an unfinished process, too, should the ring file be gone.
-    if (EndsWith(name, proto::kSegmentSuffix) && ParseStem(name.substr(0, name.find('.')), &stem))
-      files.rings.push_back(stem);
+  BundlePart own;
+  std::vector<std::string> folders;
+  if (!NoteFiles(files.directory, "", &files, &own, &folders)) return OpenError(path.path, errno);
+  files.has_manifest = own.has_manifest;
+  files.has_unrecorded = own.has_unrecorded;
+  std::sort(folders.begin(), folders.end());
+  for (const std::string& folder : folders) {
+    BundlePart part;
+    part.folder = folder;
+    const size_t before = files.traces.size() + files.rings.size();
+    // A link, or a file of such a name, is no part.
+    if (!NoteFiles(files.directory.Below(folder), folder + "/", &files, &part, nullptr)) continue;
+    if (part.has_manifest || files.traces.size() + files.rings.size() != before)
+      files.parts.push_back(std::move(part));
   }
-  closedir(directory);
   std::sort(files.traces.begin(), files.traces.end());
   std::sort(files.rings.begin(), files.rings.end(),
             [](const Stem& x, const Stem& y) { return x.name < y.name; });
   const auto doubled = std::unique(files.rings.begin(), files.rings.end(),
                                    [](const Stem& x, const Stem& y) { return x.name == y.name; });
   files.rings.erase(doubled, files.rings.end());
-  if (files.traces.empty() && files.rings.empty() && !files.has_manifest) {
+  if (files.traces.empty() && files.rings.empty() && !files.has_manifest && files.parts.empty()) {
     return Unreadable(
         path.path +
         ": no gpuprof trace in this directory (no *.gpt, no bundle.pb); name a directory that "

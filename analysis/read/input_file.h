@@ -37,7 +37,7 @@ Error OpenError(const std::string& path, int cause);
 // Returns an error's message without the path that it begins with, for a fault that names its file.
 std::string CauseOf(const Error& error, const std::string& path);
 
-// The <pid> and <start> of "p<pid>-<start>".
+// The <pid> and <start> of "p<pid>-<start>", with the folder of its rank before it, if any.
 struct Stem {
   std::string name;
   int32_t pid = 0;
@@ -45,14 +45,22 @@ struct Stem {
 };
 bool ParseStem(const std::string& name, Stem* stem);
 
+// The folder of a rank in the bundle of its job.
+struct BundlePart {
+  std::string folder;
+  bool has_manifest = false;
+  bool has_unrecorded = false;
+};
+
 struct BundleFiles {
   codec::InputPath directory;
   codec::InputPath named;           // the file, if one was named
   bool is_bundle = false;           // a directory was named, not one file
-  std::vector<std::string> traces;  // names of .gpt files, sorted
+  std::vector<std::string> traces;  // names of .gpt files, sorted; those of ranks with folder
   std::vector<Stem> rings;          // with a ring file, or with segments; sorted by name
   bool has_manifest = false;
-  bool has_unrecorded = false;  // proto::kUnrecordedFile
+  bool has_unrecorded = false;    // proto::kUnrecordedFile
+  std::vector<BundlePart> parts;  // the folders of ranks, sorted
 
   // Returns where a trace of `traces` is.
   codec::InputPath PathOf(const std::string& name) const {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/read/bundle_parts.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/imported_bundle.h"
 #include "analysis/read/input_file.h"
@@ -26,25 +27,41 @@ namespace {
 
 using Files = TraceFiles;
 
-void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
-  Trace* trace = &model->trace();
-  if (!found.has_manifest) return;
-  if (const Error error =
-          ReadManifestFile(found.directory.Below(proto::kBundleFile), &trace->manifest)) {
-    const bool is_damaged = error.message == kNoManifest;
-    model->AddFault({proto::kBundleFile, 0,
-                     error.message + (is_damaged ? ": the traces are read without it" : "")});
-  } else {
-    trace->has_manifest = true;
-  }
+// Reads one manifest. False: there is none, or its fault was told.
+bool ReadOneManifest(const BundleFiles& found, const std::string& name, ModelBuilder* model,
+                     proto::Bundle* manifest) {
+  const Error error = ReadManifestFile(found.directory.Below(name), manifest);
+  if (!error) return true;
+  const bool is_damaged = error.message == kNoManifest;
+  model->AddFault(
+      {name, 0, error.message + (is_damaged ? ": the traces are read without it" : "")});
+  return false;
 }
 
 // What the run has not moved to the manifest: it goes on, or there is no launcher.
-void ReadUnrecorded(const BundleFiles& found, ModelBuilder* model) {
-  if (!found.has_unrecorded) return;
+void ReadUnrecorded(const BundleFiles& found, const std::string& folder, proto::Bundle* manifest) {
   proto::Bundle more;
-  if (ReadManifestFile(found.directory.Below(proto::kUnrecordedFile), &more)) return;
-  model->trace().manifest.mutable_unrecorded_program()->MergeFrom(more.unrecorded_program());
+  if (ReadManifestFile(found.directory.Below(folder + proto::kUnrecordedFile), &more)) return;
+  manifest->mutable_unrecorded_program()->MergeFrom(more.unrecorded_program());
+}
+
+void ReadManifests(const BundleFiles& found, ModelBuilder* model) {
+  Trace* trace = &model->trace();
+  proto::Bundle* whole = &trace->manifest;
+  if (found.has_manifest)
+    trace->has_manifest = ReadOneManifest(found, proto::kBundleFile, model, whole);
+  whole->clear_part();
+  if (found.has_unrecorded) ReadUnrecorded(found, "", whole);
+  for (const BundlePart& part : found.parts) {
+    proto::Part* to = whole->add_part();
+    const std::string lead = part.folder + "/";
+    to->set_folder(part.folder);
+    if (part.has_manifest &&
+        ReadOneManifest(found, lead + proto::kBundleFile, model, to->mutable_bundle()))
+      trace->has_manifest = true;
+    if (part.has_unrecorded) ReadUnrecorded(found, lead, to->mutable_bundle());
+  }
+  MergeParts(whole);
 }
 
 Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
@@ -159,8 +176,7 @@ Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, Mo
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
   Trace* trace = &model->trace();
-  ReadManifest(*found, model);
-  ReadUnrecorded(*found, model);
+  ReadManifests(*found, model);
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, may_recover);
   model->AddFaults(rings.faults);
   Files& files = placed->files;
@@ -178,8 +194,8 @@ Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, Mo
   CheckEnds(*found, files, model);
   MarkFlightRecorders(*found, files);
   placed->samplers = TakeSamplers(&files);
-  FillHosts(files, trace->manifest.host());
-  FillHosts(placed->samplers, trace->manifest.host());
+  FillFromManifest(files, trace->manifest);
+  FillFromManifest(placed->samplers, trace->manifest);
   OrderProcesses(&files);
   InheritFromParents(files);
   PlaceAll(files, placed->samplers, trace);

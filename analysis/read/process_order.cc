@@ -11,6 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/read/bundle_parts.h"
+#include "proto/ranks.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -20,15 +23,16 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 // For each file the index of the one it came from: the same process before exec, else its parent;
 // kNone where there is none.
 std::vector<size_t> Predecessors(const Files& files) {
-  std::map<std::pair<std::string, int32_t>, std::vector<size_t>>
-      by_pid;  // indices ascending by start
-  for (size_t i = 0; i < files.size(); ++i) {
-    const Process& process = files[i]->process();
-    by_pid[{process.host, process.pid}].push_back(i);
-  }
+  // Ranks of one host may be in containers that use the same numbers. None is another's parent.
+  using Key = std::tuple<std::string, std::string, int32_t>;
+  std::map<Key, std::vector<size_t>> by_pid;  // indices ascending by start
+  const auto key_of = [&files](int32_t pid, size_t i) {
+    return Key(PartOf(files[i]->name()), files[i]->process().host, pid);
+  };
+  for (size_t i = 0; i < files.size(); ++i) by_pid[key_of(files[i]->process().pid, i)].push_back(i);
   // The latest user of `pid` that began no later than file `i`.
   const auto latest_before = [&](int32_t pid, size_t i) {
-    const auto found = by_pid.find({files[i]->process().host, pid});
+    const auto found = by_pid.find(key_of(pid, i));
     size_t best = kNone;
     if (found == by_pid.end()) return best;
     for (const size_t candidate : found->second) {
@@ -47,6 +51,26 @@ std::vector<size_t> Predecessors(const Files& files) {
     predecessors[i] = went_on ? same : latest_before(process.ppid, i);
   }
   return predecessors;
+}
+
+// Gives a process of a rank its launcher's variables, unless it noted some itself.
+void FillRank(const proto::Bundle& run, Process* process) {
+  if (!run.has_rank() || !run.has_job()) return;
+  auto& variables = process->environment;
+  const auto get = [&variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  if (proto::FindRankSource(get) != nullptr) return;
+  for (const proto::RankSource& source : proto::kRankSources) {
+    if (source.rank == nullptr || run.job().launcher() != source.launcher) continue;
+    variables[source.rank] = std::to_string(run.rank());
+    if (source.size != nullptr && run.job().size() != 0)
+      variables[source.size] = std::to_string(run.job().size());
+    // The step of a job of Slurm.
+    if (source.needs != nullptr)
+      variables[source.needs] = run.job().id().substr(run.job().id().rfind('.') + 1);
+  }
 }
 
 }  // namespace
@@ -75,9 +99,14 @@ void OrderProcesses(Files* files) {
   *files = std::move(ordered);
 }
 
-void FillHosts(const Files& files, const std::string& host) {
+void FillFromManifest(const Files& files, const proto::Bundle& manifest) {
   for (const std::unique_ptr<TraceFile>& file : files) {
-    if (file->process().host.empty()) file->process().host = host;
+    Process& process = file->process();
+    const proto::Bundle& run = ManifestOf(manifest, file->name());
+    if (process.host.empty()) process.host = run.host();
+    if (process.argv.empty() && process.pid == run.root_pid())
+      process.argv.assign(run.command().begin(), run.command().end());
+    FillRank(run, &process);
   }
 }
 

@@ -17,9 +17,10 @@ namespace gpuprof::analysis {
 // Sorts by start; a parent, and the program that a process ran before it called exec, come before.
 void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 
-// A process whose recorder noted no more than its rings is of `host` (of the manifest; "" where
-// there is none).
-void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const std::string& host);
+// Fills in what a recorder did not note that noted no more than its rings. The manifest of the rank
+// or run has the host, the rank, and the command line of the command's own process.
+void FillFromManifest(const std::vector<std::unique_ptr<TraceFile>>& files,
+                      const proto::Bundle& manifest);
 
 // Gives a forked process that noted none of its own the modules and the command line of its parent.
 // Ordered files only.

@@ -160,7 +160,8 @@ class Ctl : public Verb {
     if (!IsThere(answer)) {
       if (all_) return;
       const bool is_foreign = answer.kind == Answer::Kind::kForeign && LoadsRecorder(pid);
-      Say(is_foreign ? "process " + std::to_string(pid) + ": " + answer.error : WhyNoSocket(pid));
+      Say(is_foreign ? "process " + std::to_string(pid) + ": " + answer.error
+                     : WhyNoSocket(pid) + WhoHasNumber(pid));
       exit_ = kExitUnreadable;
       return;
     }
@@ -173,19 +174,32 @@ class Ctl : public Verb {
     if (!answer.values.empty()) answers_.push_back(answer);
   }
 
+  // Numbers in containers are no numbers here, but people see them there.
+  std::string WhoHasNumber(int32_t own_pid) const {
+    for (const Endpoint& endpoint : endpoints_) {
+      if (endpoint.own_pid == own_pid && endpoint.pid != own_pid)
+        return ". Process " + std::to_string(endpoint.pid) + " has the number " +
+               std::to_string(own_pid) + " in its namespace; here it is asked by " +
+               std::to_string(endpoint.pid);
+    }
+    return "";
+  }
+
   void Print() const {
     if (json_) return PutOut(JsonText(ProcessesJson(answers_)));
     std::string text;
     for (const Answer& answer : answers_) {
       if (action_ == proto::kVerbStatus) {
         if (!text.empty()) text += "\n";
-        for (const auto& [key, value] : answer.values)
-          text += key + ": " + Shown(key, value) + "\n";
+        for (const auto& [key, value] : answer.values) {
+          if (key == kKeyNamespacePid) continue;
+          text +=
+              key + ": " + (key == proto::kKeyPid ? PidWords(answer) : Shown(key, value)) + "\n";
+        }
       } else if (action_ == proto::kVerbSnapshot && !answer.Get(proto::kKeySnapshot).empty()) {
-        text +=
-            answer.Get(proto::kKeyPid) + ": " + ShortPath(answer.Get(proto::kKeySnapshot)) + "\n";
+        text += PidWords(answer) + ": " + ShortPath(answer.Get(proto::kKeySnapshot)) + "\n";
       } else {
-        text += answer.Get(proto::kKeyPid) + ": " + DescribeChange(answer) + "\n";
+        text += PidWords(answer) + ": " + DescribeChange(answer) + "\n";
       }
     }
     PutOut(text);

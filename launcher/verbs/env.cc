@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "launcher/bundle.h"
 #include "launcher/command.h"
+#include "launcher/job.h"
 #include "launcher/json_text.h"
 #include "launcher/objects.h"
 #include "launcher/settings.h"
@@ -39,6 +40,15 @@ class Env : public Verb {
       Say(error);
       return kExitUsage;
     }
+    // The lines run where the ranks are: neither host nor rank is known here.
+    BundleName name;
+    const std::string fault = FillPattern(bundle.value, std::nullopt, getpid(), &name);
+    if (!fault.empty() || name.is_own || bundle.value.find("%h") != std::string::npos) {
+      Say("-o " + bundle.value +
+          ": patterns are filled by 'gpuprof run' alone; write a plain name, with %% for a percent "
+          "sign");
+      return kExitUsage;
+    }
     const Objects objects = FindObjects(settings);
     if (!objects.error.empty()) {
       Say(objects.error);
@@ -47,7 +57,7 @@ class Env : public Verb {
     const std::string directory =
         AbsolutePath(bundle.value.empty()
                          ? DefaultBundleName("env", time(nullptr), getpid()) + "-" + RandomLetters()
-                         : bundle.value);
+                         : name.path);
     Variables variables = RecorderVariables(settings, directory, objects);
     const char* preload = std::getenv("LD_PRELOAD");
     variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);

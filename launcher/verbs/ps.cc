@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "analysis/analysis.h"
 #include "launcher/command.h"
@@ -33,6 +34,7 @@ std::string ProgramOf(int32_t pid) {
 // Gives an answer for a process that gave none.
 void Describe(const Endpoint& endpoint, Answer* answer) {
   answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
+                    {kKeyNamespacePid, std::to_string(endpoint.own_pid)},
                     {proto::kKeyState, IsStopped(answer->peer) ? "stopped" : "unresponsive"},
                     {proto::kKeyProgram, analysis::OneLine(ProgramOf(answer->peer))}};
 }
@@ -89,7 +91,10 @@ class Ps : public Verb {
     for (const Column& column : kColumns) {
       std::vector<std::string> cells = {column.title};
       size_t width = 0;
-      for (const Answer& answer : answers) cells.push_back(answer.Get(column.key));
+      for (const Answer& answer : answers) {
+        const bool is_pid = std::string_view(column.key) == proto::kKeyPid;
+        cells.push_back(is_pid ? PidWords(answer) : answer.Get(column.key));
+      }
       for (const std::string& cell : cells) width = std::max(width, cell.size());
       for (size_t i = 0; i < cells.size(); ++i) {
         const std::string padding(width - cells[i].size(), ' ');

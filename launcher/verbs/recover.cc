@@ -21,10 +21,22 @@
 namespace gpuprof::launcher {
 namespace {
 
-bool HoldsSegments(const std::string& bundle) {
-  const std::vector<ProcessFiles> processes = ListProcesses(bundle);
+// Returns the bundle's own folder, and those of the ranks of a job.
+std::vector<std::string> FoldersOf(const std::string& bundle) {
+  std::vector<std::string> folders = {bundle};
+  for (const std::string& part : ListParts(bundle)) folders.push_back(bundle + "/" + part);
+  return folders;
+}
+
+bool HoldsSegments(const std::string& folder) {
+  const std::vector<ProcessFiles> processes = ListProcesses(folder);
   return std::any_of(processes.begin(), processes.end(),
                      [](const ProcessFiles& process) { return process.has_segments; });
+}
+
+bool HoldsTraces(const std::string& folder) {
+  return !ListProcesses(folder).empty() ||
+         access((folder + "/" + proto::kBundleFile).c_str(), F_OK) == 0;
 }
 
 // As the reading verbs have it: what is damaged is said and the status is theirs. `in_full`: down
@@ -55,14 +67,20 @@ class Recover : public Verb {
           "; name the directory that 'gpuprof run' printed");
       return kExitUnreadable;
     }
-    if (ListProcesses(bundle_).empty() &&
-        access((bundle_ + "/" + proto::kBundleFile).c_str(), F_OK) != 0) {
+    const std::vector<std::string> folders = FoldersOf(bundle_);
+    if (std::none_of(folders.begin(), folders.end(), HoldsTraces)) {
       Say(bundle_ + " holds no traces; name the directory that 'gpuprof run' printed");
       return kExitUnreadable;
     }
     // Segments are copied by blocks and then removed: whether they were whole is to be told now.
-    const bool had_segments = HoldsSegments(bundle_);
-    const FinishReport report = FinishProcesses(bundle_, 0, -1, 0);
+    const bool had_segments = std::any_of(folders.begin(), folders.end(), HoldsSegments);
+    FinishReport report;
+    for (const std::string& folder : folders) {
+      const FinishReport each = FinishProcesses(folder, 0, -1, 0);
+      report.finished += each.finished;
+      report.alive.insert(report.alive.end(), each.alive.begin(), each.alive.end());
+      report.failures.insert(report.failures.end(), each.failures.begin(), each.failures.end());
+    }
     for (const std::string& failure : report.failures) Say(failure);
     for (const int32_t pid : report.alive)
       Say("process " + std::to_string(pid) + " is still running and finishes its trace itself");

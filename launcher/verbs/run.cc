@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 
 #include "analysis/analysis.h"
 #include "launcher/bundle.h"
@@ -24,6 +25,8 @@
 #include "launcher/dead_processes.h"
 #include "launcher/gpu/nvml_library.h"
 #include "launcher/gpu/sampler_process.h"
+#include "launcher/job.h"
+#include "launcher/job_folder.h"
 #include "launcher/objects.h"
 #include "launcher/obstacle_inbox.h"
 #include "launcher/out_of_memory.h"
@@ -81,6 +84,9 @@ class Run : public Verb {
       return kExitNotFound;
     }
     if (!facts_.program.executable) return NotExecutable(EACCES);
+    job_ = FindJob(CurrentEnvironment());
+    const std::string misnamed = FillNames();
+    if (!misnamed.empty()) return Usage(AsSentence(misnamed) + " The command was not started");
     const Objects objects = FindObjects(facts_.settings);
     if (!objects.error.empty()) return Fail(objects.error);
     std::string fault = OpenGpuLog();
@@ -94,26 +100,74 @@ class Run : public Verb {
     Say(what);
     return kExitUsage;
   }
-  static int Fail(const std::string& what) {
-    Say(AsSentence(what) + " The command was not started");
-    return kExitOwnFailure;
+  // A rank that does not start makes its launcher end the whole job. So it runs unrecorded.
+  int Fail(const std::string& what) {
+    if (!job_) {
+      Say(AsSentence(what) + " The command was not started");
+      return kExitOwnFailure;
+    }
+    const std::string rank = RankWords(*job_);
+    Say((rank.empty() ? "" : rank + ": ") + AsSentence(what) + " The command runs unrecorded");
+    std::vector<char*> words;
+    for (std::string& word : command_) words.push_back(word.data());
+    words.push_back(nullptr);
+    execvp(words[0], words.data());
+    return NotExecutable(errno);
   }
 
-  std::string OpenBundle() {
+  // Fills the patterns in names. Returns what is wrong with them.
+  std::string FillNames() {
     const Setting& bundle = FindSetting(facts_.settings, proto::kEnvBundle);
     // Inside another run its GPUPROF_BUNDLE is inherited: that bundle is not ours to write.
     const bool inherited =
         bundle.source == Setting::Source::kEnvironment && PreloadHasOurs(Variable("LD_PRELOAD"));
     named_ = bundle.source != Setting::Source::kDefault && !inherited;
+    std::string fault;
+    if (named_) fault = FillPattern(bundle.value, job_, getpid(), &name_);
+    if (!fault.empty()) return "-o " + bundle.value + ": " + fault;
+    BundleName log;
+    fault = FillPattern(gpu_log_path_, job_, getpid(), &log);
+    if (!fault.empty()) return "--gpu-log " + gpu_log_path_ + ": " + fault;
+    gpu_log_path_ = log.path;
+    return "";
+  }
+
+  std::string OpenBundle() {
     const std::string error =
-        named_ ? bundle_.Open(bundle.value)
-               : bundle_.OpenNew(DefaultBundleName(facts_.command_name, time(nullptr), getpid()));
+        job_     ? OpenInJob()
+        : named_ ? bundle_.Open(name_.path)
+                 : bundle_.OpenNew(DefaultBundleName(facts_.command_name, time(nullptr), getpid()));
     facts_.bundle = bundle_.path();
-    facts_.shown_bundle = ShortPath(facts_.bundle);
+    facts_.shown_bundle =
+        ShortPath(job_folder_.path().empty() ? facts_.bundle : job_folder_.path());
     if (!error.empty() || quiet_) return error;
+    if (job_ && !Speaks()) return "";
+    if (!job_folder_.why_beside().empty()) {
+      Say(job_folder_.why_beside() + ", so " +
+          (job_folder_.path().empty() ? "this rank" : "the job") + " is recorded in " +
+          facts_.shown_bundle);
+    }
     const std::string risk = bundle_.folder().Risk();
     if (!risk.empty()) Say(risk);
     return "";
+  }
+
+  bool Speaks() const { return !job_ || job_folder_.Speaks(*job_); }
+
+  std::string OpenInJob() {
+    proto::Bundle manifest = DescribeStart({}, {});
+    manifest.clear_host();
+    AddJob(&manifest);
+    const std::string path =
+        named_ ? name_.path : JobBundleName(facts_.command_name, JobLabel(*job_));
+    if (name_.is_own || !job_->is_shared()) return job_folder_.OpenAlone(path, *job_, &bundle_);
+    return job_folder_.Join(path, named_, *job_, manifest, &bundle_);
+  }
+
+  void AddJob(proto::Bundle* bundle) const {
+    bundle->mutable_job()->set_launcher(job_->launcher);
+    bundle->mutable_job()->set_id(job_->id);
+    bundle->mutable_job()->set_size(job_->size);
   }
 
   std::string OpenGpuLog() {
@@ -134,6 +188,8 @@ class Run : public Verb {
         FindSetting(facts_.settings, proto::kEnvGpuPeriod).source != Setting::Source::kDefault;
     const bool is_ring = !FindSetting(facts_.settings, proto::kEnvRing).value.empty();
     const bool has_cuda = (sources.bits & proto::kSourceCuda) != 0;
+    // Of the ranks of a host one reads all GPUs.
+    if (job_ && job_->local_rank.value_or(0) != 0) return;
     if (gpu_pm_ns_ != 0 && !has_cuda)
       Say("--gpu-pm samples nothing: it begins with the program's use of CUDA, which --trace "
           "leaves "
@@ -157,9 +213,11 @@ class Run : public Verb {
     // The value of an outer run would be the wrong one: this bundle is not its.
     const std::string address = inbox_.Open();
     proto::Bundle description = DescribeStart(command_, changes);
+    if (job_) AddJob(&description);
+    if (job_ && job_->rank) description.set_rank(*job_->rank);
     const std::string error = bundle_.Describe(description);
     if (!error.empty()) {
-      bundle_.RemoveIfUnused();
+      RemoveIfUnused();
       return Fail(error);
     }
     if (!facts_.program.cannot_preload.empty()) Say(facts_.program.cannot_preload);
@@ -178,16 +236,17 @@ class Run : public Verb {
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
-    if (writes_report_ && has_recorded_ && !facts_.bundle_is_gone) WriteReport();
+    if (writes_report_ && has_recorded_ && !facts_.bundle_is_gone && Speaks()) WriteReport();
     EndLike(facts_.child);
   }
 
   // The report is made by a process of its own: what it needs or breaks is not the run's.
   void WriteReport() const {
-    const std::string page = facts_.bundle + ".html";
+    const std::string& bundle = job_folder_.path().empty() ? facts_.bundle : job_folder_.path();
+    const std::string page = bundle + ".html";
     const pid_t pid = fork();
     if (pid == 0) {
-      execl("/proc/self/exe", "gpuprof", "report", facts_.bundle.c_str(), "-o", page.c_str(),
+      execl("/proc/self/exe", "gpuprof", "report", bundle.c_str(), "-o", page.c_str(),
             static_cast<char*>(nullptr));
       _exit(kExitOwnFailure);
     }
@@ -196,8 +255,13 @@ class Run : public Verb {
     while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
-  int NotStarted() {
+  void RemoveIfUnused() {
     bundle_.RemoveIfUnused();
+    job_folder_.LeaveIfUnused();
+  }
+
+  int NotStarted() {
+    RemoveIfUnused();
     const int error = facts_.child.exec_error;
     if (facts_.child.fork_failed) {
       return Fail(std::string("no process could be made: ") + strerror(error) +
@@ -270,11 +334,16 @@ class Run : public Verb {
     const bool recorded = !ListProcesses(facts_.folder).empty();
     RemoveSocketsOfTheDead(ListProcesses(facts_.folder));
     if (!recorded) AddTo(LiveProcesses(FindEndpoints(), bundle_.path()), &facts_.survivors);
-    const Summary summary = Summarize(facts_);
+    if (job_) facts_.rank = RankWords(*job_);
+    const bool speaks = Speaks();
+    facts_.is_joined = !job_folder_.path().empty();
+    Summary summary = Summarize(facts_);
     has_recorded_ = summary.recorded;
     // A dormant process that outlives the command may still be told to record.
-    if (!recorded && !named_ && facts_.survivors.empty()) bundle_.RemoveIfUnused();
-    if (quiet_ && summary.recorded && !summary.lost && facts_.finish.failures.empty()) return;
+    if (!recorded && !named_ && facts_.survivors.empty()) RemoveIfUnused();
+    const bool is_fine = summary.recorded && !summary.lost && facts_.finish.failures.empty();
+    if (quiet_ && is_fine) return;
+    if (!speaks) summary.lines = OfOtherRank(facts_, summary, is_fine);
     for (const std::string& line : summary.lines) Say(line);
   }
 
@@ -290,6 +359,9 @@ class Run : public Verb {
   SamplerProcess sampler_;
   ObstacleInbox inbox_;
   std::vector<std::string> command_;
+  std::optional<Job> job_;
+  BundleName name_;
+  JobFolder job_folder_;
   BundleDirectory bundle_;
   DeadProcesses dead_processes_;
   RunFacts facts_;

@@ -218,14 +218,20 @@ class InnerProcesses {
 
 }  // namespace
 
-RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file) {
+RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file, int32_t* number_here) {
   const RingUse use = UseBy("/proc/" + std::to_string(pid), pid, start_id);
-  if (use != RingUse::kGone) return use;
+  if (use != RingUse::kGone) {
+    if (number_here != nullptr) *number_here = pid;
+    return use;
+  }
   static InnerProcesses inner_processes;
   for (const auto& process : inner_processes.Find(pid, start_id)) {
     const RingUse inner = UseBy(process.folder, pid, start_id);
     // Age alone proves nothing here: numbers repeat between namespaces.
-    if (inner == RingUse::kMapped || (inner == RingUse::kUnmapped && !has_ring_file)) return inner;
+    if (inner != RingUse::kMapped && (inner != RingUse::kUnmapped || has_ring_file)) continue;
+    if (number_here != nullptr)
+      *number_here = std::atoi(process.folder.c_str() + std::strlen("/proc/"));
+    return inner;
   }
   return RingUse::kGone;
 }

@@ -19,8 +19,9 @@ enum class RingUse {
   kHidden,    // a process of that number and age lives and does not let itself be looked into
 };
 // `has_ring_file`: without one there is nothing to map, and a process in a namespace below counts
-// by number and age alone.
-RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file = true);
+// by number and age alone. `number_here` gets the process's number for this caller, if it lives.
+RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file = true,
+                    int32_t* number_here = nullptr);
 
 // Returns whether the ring file was made on this host, among the same process numbers. Only then
 // does /proc tell for sure that its process is dead.

@@ -139,7 +139,7 @@ def test_a_stopped_process_is_listed(stopped):
     (row,) = [line.split() for line in table.out.decode().splitlines() if line.split()[0] == str(run.pid)]
     assert row == [str(run.pid), "stopped", "toggled"]
     (process,) = [process for process in json.loads(listed.out)["processes"] if process["pid"] == run.pid]
-    assert process == {"pid": run.pid, "state": "stopped", "program": "toggled"}
+    assert process == {"pid": run.pid, "namespace_pid": run.pid, "state": "stopped", "program": "toggled"}
 
 
 def test_a_stopped_process_is_not_waited_for(stopped):

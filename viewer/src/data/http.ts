@@ -202,11 +202,16 @@ export function openServed(manifest: Manifest): Source {
   };
 }
 
+/** Returns the address of a file below the bundle. The files of a rank lie in a folder. */
+function addressOf(name: string): string {
+  return name.split("/").map(encodeURIComponent).join("/");
+}
+
 /** Returns the files of a report whose events stayed in the bundle. */
 export function linkedFiles({ files = [], files_at = "" }: Manifest): Partial<Source> {
   const kept: Kept = { bytes: 0 };
   const linked = files.map(
-    ({ name, size }) => new HttpFile(name, size, files_at + encodeURIComponent(name), kept),
+    ({ name, size }) => new HttpFile(name, size, files_at + addressOf(name), kept),
   );
   // Browsers keep pages from disk away from files.
   if (!location.protocol.startsWith("http"))

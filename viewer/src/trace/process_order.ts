@@ -18,11 +18,20 @@ function compare(x: ProcessFile, y: ProcessFile): number {
   return x.file.name < y.file.name ? -1 : x.file.name > y.file.name ? 1 : 0;
 }
 
+/**
+ * Names a process number of one host and one rank. Ranks in containers may use the same numbers; a
+ * rank's files lie in a folder of its own.
+ */
+function keyOf(pid: number, file: ProcessFile): string {
+  const { name } = file.file;
+  return `${pid} ${file.tables.host} ${name.slice(0, name.indexOf("/") + 1)}`;
+}
+
 /** Finds for each file the one it came from: the same process before exec, else its parent. */
 function predecessors(files: readonly ProcessFile[]): number[] {
   const byPid = new Map<string, number[]>();
   files.forEach((file, i) => {
-    const key = `${file.pid} ${file.tables.host}`;
+    const key = keyOf(file.pid, file);
     const list = byPid.get(key);
     if (list === undefined) byPid.set(key, [i]);
     else list.push(i);
@@ -30,7 +39,7 @@ function predecessors(files: readonly ProcessFile[]): number[] {
   const latest = (pid: number, i: number): number => {
     const own = files[i] as ProcessFile;
     let best = -1;
-    for (const other of byPid.get(`${pid} ${own.tables.host}`) ?? []) {
+    for (const other of byPid.get(keyOf(pid, own)) ?? []) {
       if (other === i) continue;
       if ((files[other] as ProcessFile).header.startId <= own.header.startId) best = other;
     }

@@ -45,6 +45,13 @@ TEST(ProcessName, TellsTheRank) {
   EXPECT_EQ(ProcessName(process), "train.py rank 3");
   process.environment["RANK"] = "three";
   EXPECT_EQ(ProcessName(process), "train.py");
+  process.environment["SLURM_PROCID"] = "0";
+  EXPECT_EQ(ProcessName(process), "train.py") << "of a batch script";
+  process.environment["SLURM_STEP_ID"] = "0";
+  process.environment["SLURM_PROCID"] = "12";
+  process.environment["SLURM_NTASKS"] = "16";
+  EXPECT_EQ(ProcessName(process), "train.py rank 12");
+  EXPECT_EQ(RankOf(process)->of, 16u);
 }
 
 }  // namespace
