@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/attach/stage.h"
 #include "launcher/attach/target_facts.h"
 #include "launcher/bundle.h"
 #include "launcher/settings.h"
@@ -24,6 +25,8 @@ class AttachedBundle {
   // Opens the folder of an earlier attach. Returns empty, or cause and fix.
   std::string OpenAgain(const std::string& path);
   const std::string& path() const { return path_; }
+  // Moves the traces of a stage into the folder. Returns empty, or what could not be moved.
+  std::string TakeFrom(Stage* stage) const { return stage->TakeOut(bundle_.folder()); }
   // Removes the folder, if it holds no trace.
   void RemoveIfUnused();
   // Finishes the traces, notes the end and says what was recorded, unless `quiet` and nothing was

@@ -69,12 +69,6 @@ class Attach : public Verb {
     if (!facts_.refusal.empty()) return Refused(facts_.refusal, facts_.reason);
     const Objects objects = FindObjects(settings_);
     if (!objects.error.empty()) return Fail(objects.error);
-    for (const std::string& path : {objects.inject, objects.tracer}) {
-      if (SeesSameFile(pid_, path)) continue;
-      return Refused("namespace", path +
-                                      " is not in its file system; put gpuprof on a path that "
-                                      "both sides see, such as a volume of its container");
-    }
     const std::vector<std::string> unseen = Unseen(facts_);
     if (!quiet_) {
       for (const std::string& line : unseen) Say("not seen: " + line);
@@ -83,11 +77,10 @@ class Attach : public Verb {
     const std::string error = bundle_.Open(facts_, FindSetting(settings_, proto::kEnvBundle),
                                            RecorderVariables(settings_, "", objects), unseen);
     if (!error.empty()) return Fail(error);
-    if (!SeesSameFile(pid_, bundle_.path())) {
+    const std::string no_place = MakeStage(objects);
+    if (!no_place.empty()) {
       bundle_.RemoveIfUnused();
-      return Refused("namespace", bundle_.path() +
-                                      " is not in its file system; name a folder that "
-                                      "both sides see with -o DIR");
+      return Refused("namespace", no_place);
     }
     return Go(objects);
   }
@@ -107,6 +100,17 @@ class Attach : public Verb {
                            &settings_);
   }
 
+  // A process with another file system gets a folder in it. Returns empty, or cause and fix.
+  std::string MakeStage(const Objects& objects) {
+    bool sees_all = true;
+    for (const std::string& path : {objects.inject, objects.tracer, bundle_.path()})
+      sees_all = sees_all && SeesSameFile(pid_, path);
+    if (sees_all) return "";
+    if (for_ns_ == 0)
+      return "its file system is another one, so the recording needs an end here; add --for TIME";
+    return stage_.Make(pid_, facts_.user, objects.inject, objects.tracer);
+  }
+
   int Fail(const std::string& what) {
     Say(AsSentence(what) + " Nothing was done to the process");
     return kExitOwnFailure;
@@ -117,8 +121,13 @@ class Attach : public Verb {
     return word == "ended" ? kExitUnreadable : kExitFindings;
   }
 
-  int Go(const Objects& objects) {
-    Variables variables = RecorderVariables(settings_, bundle_.path(), objects);
+  int Go(Objects objects) {
+    if (stage_.is_made()) {
+      objects.inject = stage_.inject();
+      objects.tracer = stage_.tracer();
+    }
+    Variables variables =
+        RecorderVariables(settings_, stage_.is_made() ? stage_.bundle() : bundle_.path(), objects);
     for (const char* name :
          {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64"})
       variables.erase(name);
@@ -149,6 +158,11 @@ class Attach : public Verb {
     const bool has_ended = AwaitEnd(pidfd, ends);
     const std::string error = has_ended ? "" : DetachFrom(pid_);
     if (!error.empty()) Say(error);
+    if (stage_.is_made()) {
+      const std::string left = bundle_.TakeFrom(&stage_);
+      if (!left.empty()) Say(left);
+      stage_.Remove();
+    }
     bundle_.Finish(has_ended ? "process " + std::to_string(pid_) + " ended while it was recorded"
                              : "detached from process " + std::to_string(pid_),
                    quiet_);
@@ -191,6 +205,7 @@ class Attach : public Verb {
   std::vector<Setting> settings_;
   TargetFacts facts_;
   AttachedBundle bundle_;
+  Stage stage_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
+#include "launcher/attach/reachable.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
 #include "launcher/json_text.h"
@@ -41,9 +42,18 @@ void Describe(const Endpoint& endpoint, Answer* answer) {
 
 class Ps : public Verb {
  public:
-  void Declare(Options* options) override { options->Flag("--json", &json_, "Print JSON"); }
+  void Declare(Options* options) override {
+    options->Flag("--why", &why_,
+                  "List every process: whether it can be recorded as it runs, and if not, why");
+    options->Flag("--json", &json_, "Print JSON");
+  }
 
   int Execute(const Options&) override {
+    if (why_) {
+      const std::vector<Reachable> processes = FindReachable();
+      PutOut(json_ ? ReachableJson(processes) : ReachableText(processes));
+      return kExitOk;
+    }
     std::vector<Answer> answers;
     bool has_others = false;
     std::vector<std::vector<Endpoint>> processes;
@@ -108,6 +118,7 @@ class Ps : public Verb {
   }
 
   bool json_ = false;
+  bool why_ = false;
 };
 
 }  // namespace

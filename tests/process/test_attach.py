@@ -15,13 +15,21 @@ import tempfile
 
 import pytest
 
-from conftest import GPUPROF, PROGRAMS, clean_environment, gpuprof, needs_root, program, verify
+from conftest import GPUPROF, PROGRAMS, clean_environment, gpuprof, needs, needs_root, program, verify
 from trace_file import read_bundle
 from waiting import LIMIT_S, wait_until
 
 # A busy machine lets a thread wait long for its moment.
 PATIENT = "--wait=60s"
 DETACHED = 11  # proto::ExitWay
+
+
+def command_of(folder):
+    """The words of a process's command; none of one that has ended."""
+    try:
+        return folder.joinpath("cmdline").read_bytes().split(b"\0")[:-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 class Target:
@@ -112,6 +120,23 @@ def test_attached_and_left(target, tmp_path, way):
     assert ends == [DETACHED]
 
 
+BUSY_PYTHON = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: (print("ok 1", flush=True), sys.exit(0)))
+print("ready", flush=True)
+value = 1
+while True: value = value * 3 % 1000003
+"""
+
+
+def test_python_that_only_computes(target, tmp_path):
+    """It makes no call of any library: a moment between two instructions is as good."""
+    one = target(sys.executable, "-c", BUSY_PYTHON)
+    done = attach(one.pid, "--for=200ms", "-o", tmp_path / "bundle")
+    assert done.status == 0, done.words
+    one.finish()
+
+
 def test_words_of_a_late_arrival(target, tmp_path):
     """Nothing is claimed of the time before: not that the recording began with the program, nor that it ran no longer."""
     one = target(program("attached"), "locks")
@@ -153,6 +178,48 @@ def test_again_and_again(target, tmp_path):
         sizes.append(int(one.status("VmSize").split()[0]))
     assert max(sizes[3:]) <= max(sizes[:3]) + 16 * 1024, sizes
     one.finish()
+
+
+@pytest.mark.parametrize("way", ["attach", "run"])
+def test_counts_are_those_of_a_preload(target, session, tmp_path, way):
+    """Every block and every wait after the attach is there, as if gpuprof had been there from the start."""
+    options = ["--trace=heap=exact,locks,threads", "-o", tmp_path / "bundle"]
+    if way == "run":
+        run = session([program("attached"), "counted"], "--trace=heap=exact,locks,threads")
+        assert run.line() == "ready"
+        run.tell("x")
+        assert run.line() == "counted"
+        os.kill(run.pid, signal.SIGTERM)
+        bundle = run.finish().bundle
+    else:
+        one = target(program("attached"), "counted")
+        assert attach(one.pid, *options).status == 0
+        one.process.stdin.write(b"x")
+        assert one.process.stdout.readline() == b"counted\n"
+        assert gpuprof("detach", one.pid).status == 0
+        assert one.finish() == 20
+        bundle = tmp_path / "bundle"
+    heap = json.loads(gpuprof("stats", "heap", "--json", bundle).out)["processes"][0]
+    assert heap["count"] >= 1000 and heap["allocated_bytes"] >= 1000 * 12345
+    assert heap["allocated_bytes"] < 1000 * 12345 + 2_000_000, heap
+    locks = json.loads(gpuprof("stats", "locks", "--json", bundle).out)
+    mutex = [x for x in locks["locks"] if x["kind"] == "mutex" and x["count"] >= 15]
+    assert mutex and mutex[0]["count"] <= 40, locks
+
+
+def test_a_library_that_comes_later_is_seen(target, tmp_path):
+    one = target(program("attached"), "later", PROGRAMS / "later_library.so")
+    assert attach(one.pid, "--trace=heap=exact", "-o", tmp_path / "bundle").status == 0
+    one.process.stdin.write(b"x")
+
+    def events():
+        return json.loads(gpuprof("ctl", "status", "--json", one.pid).out)["processes"][0]["events"]
+
+    wait_until(lambda: events() > 200, "the library's allocations")
+    assert gpuprof("detach", one.pid).status == 0
+    one.finish()
+    heap = json.loads(gpuprof("stats", "heap", "--json", tmp_path / "bundle").out)["processes"][0]
+    assert heap["allocated_bytes"] >= 50 * 54321, heap
 
 
 def test_ctrl_c_detaches(target, tmp_path):
@@ -310,3 +377,74 @@ def test_killed_in_the_middle(target, tmp_path):
     done = attach(one.pid, "--for=100ms", "-o", tmp_path / "last")
     assert done.status == 0, done.words
     one.finish()
+
+
+@needs("bwrap")
+def test_a_process_with_another_file_system(tmp_path):
+    """It sees neither gpuprof nor our folder, and has its own numbers. Nothing of gpuprof stays in its file system."""
+    name = program("attached")
+    command = ["bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc",
+               "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind", name, "/attached", "/attached", "waits"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as outer:
+        assert outer.stdout.readline() == b"ready\n"
+        (pid,) = [int(x.name) for x in pathlib.Path("/proc").iterdir() if x.name.isdigit() and command_of(x) == [b"/attached", b"waits"]]
+        endless = attach(pid, "-o", tmp_path / "endless")
+        assert endless.status == 1 and "(namespace)" in endless.words and "--for" in endless.words, endless.words
+        done = attach(pid, "--for=500ms", "-o", tmp_path / "bundle")
+        assert done.status == 0 and "lost: nothing" in done.words, done.words
+        assert list(pathlib.Path(f"/proc/{pid}/root/tmp").iterdir()) == []
+        os.kill(pid, signal.SIGTERM)
+        assert outer.communicate(timeout=LIMIT_S)[0].startswith(b"ok ")
+    verify(tmp_path / "bundle")
+    (trace,) = read_bundle(tmp_path / "bundle")
+    assert trace.exit_way == DETACHED
+
+
+TRAINING = """
+import signal, sys, torch
+ends = []
+signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
+torch.manual_seed(7); torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+best = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+print("ready", flush=True)
+for step in range(int(sys.argv[1])):
+    loss = model(torch.randn(32, 64)).square().mean()
+    best.zero_grad(); loss.backward(); best.step()
+print("result", repr(sum(p.double().sum().item() for p in model.parameters())), flush=True)
+while not ends: signal.pause()
+print("ok 1")
+"""
+
+
+def test_a_training_comes_to_the_same_result(target, tmp_path):
+    """A seeded training is attached to and left many times. Its result is the same to the last digit, and its operations are seen."""
+    steps = 3000
+    alone = target(sys.executable, "-c", TRAINING, steps)
+    result = alone.process.stdout.readline()
+    assert result.startswith(b"result")
+    alone.finish()
+    one = target(sys.executable, "-c", TRAINING, steps)
+    seen = 0
+    for number in range(8):
+        done = attach(one.pid, "--for=200ms", "--trace=ops,heap,locks,threads", "-o", tmp_path / f"b{number}")
+        assert done.status == 0, done.words
+        ops = json.loads(gpuprof("stats", "ops", "--json", tmp_path / f"b{number}").out)
+        seen += any("addmm" in x["name"] for x in ops["ops"])
+    assert one.process.stdout.readline() == result
+    one.finish()
+    assert seen >= 1, "no operation of PyTorch was recorded"
+
+
+def test_ps_says_why(target):
+    """Which processes can be recorded as they run, and how the others are to be started."""
+    one, fixed = target(program("attached"), "sleep"), target(program("attached_static"), "sleep", "--token=secret")
+    rows = {x["pid"]: x for x in json.loads(gpuprof("ps", "--why", "--json").out)["processes"]}
+    assert (rows[one.pid]["way"], rows[one.pid]["next"]) == ("attach", f"gpuprof attach {one.pid}")
+    assert (rows[fixed.pid]["way"], rows[fixed.pid]["refusal"]) == ("restart", "static")
+    assert rows[fixed.pid]["next"] == f"gpuprof run -- {program('attached_static')} sleep '--token=***'"
+    assert os.getpid() in rows and 2 not in rows, "threads of the kernel are no programs"
+    text = gpuprof("ps", "--why").out.decode()
+    assert re.search(rf"^ *{one.pid}  attach  +gpuprof attach {one.pid}$", text, re.M) and re.search(rf"{fixed.pid}  restart  static", text)
+    one.finish()
+    fixed.finish()

@@ -6,7 +6,8 @@
 // thread for each way to wait), churn (threads that allocate and never wait), busy (registers that
 // must keep their values, no call at all), locks (threads that wait for a mutex), forks (a child
 // now and then), handler (sits in a signal handler), constructor (sits in the constructor of a
-// library), allocator (sits in the allocator that was preloaded).
+// library), allocator (sits in the allocator that was preloaded), counted (so many calls after a
+// byte on stdin), later (loads a library after a byte on stdin, which allocates).
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -302,6 +303,58 @@ static void Sit(void) {
   }
 }
 
+// After a byte on stdin: so many blocks of one size, and so many waits for a lock that another
+// thread holds.
+enum { kCountedBlocks = 1000, kCountedBytes = 12345, kCountedWaits = 20 };
+
+static void* Holder(void* unused) {
+  (void)unused;
+  for (int i = 0; i < kCountedWaits; ++i) {
+    pthread_mutex_lock(&g_mutex);
+    sem_post(&g_semaphore);
+    const struct timespec time = {0, 2000000};
+    nanosleep(&time, NULL);
+    pthread_mutex_unlock(&g_mutex);
+    while (g_counted != (unsigned long)i + 1) sched_yield();
+  }
+  return NULL;
+}
+
+static void Counted(void) {
+  char byte;
+  while (read(0, &byte, 1) != 1) continue;
+  for (int i = 0; i < kCountedBlocks; ++i) free(malloc(kCountedBytes));
+  sem_init(&g_semaphore, 0, 0);
+  pthread_t holder;
+  pthread_create(&holder, NULL, Holder, NULL);
+  for (int i = 0; i < kCountedWaits; ++i) {
+    sem_wait(&g_semaphore);
+    pthread_mutex_lock(&g_mutex);
+    pthread_mutex_unlock(&g_mutex);
+    __atomic_store_n(&g_counted, (unsigned long)i + 1, __ATOMIC_SEQ_CST);
+  }
+  pthread_join(holder, NULL);
+  g_rounds = g_counted;
+  printf("counted\n");
+  fflush(stdout);
+  while (!g_ends) Sleeper(NULL);
+}
+
+// After a byte on stdin: a library that came later works, through calls of its own.
+static void Later(const char* path) {
+  char byte;
+  while (read(0, &byte, 1) != 1) continue;
+  void* library = dlopen(path, RTLD_NOW);
+  if (library == NULL) Fail(dlerror(), 0);
+  void (*work)(void) = (void (*)(void))dlsym(library, "work_later");
+  while (!g_ends) {
+    work();
+    const struct timespec time = {0, 1000000};
+    nanosleep(&time, NULL);
+    ++g_rounds;
+  }
+}
+
 static void OnUser(int number) {
   (void)number;
   Ready();
@@ -356,6 +409,12 @@ int main(int argc, char** argv) {
   } else if (strcmp(way, "forks") == 0) {
     Ready();
     Forks();
+  } else if (strcmp(way, "counted") == 0) {
+    Ready();
+    Counted();
+  } else if (strcmp(way, "later") == 0) {
+    Ready();
+    Later(argv[2]);
   } else if (strcmp(way, "handler") == 0) {
     signal(SIGUSR2, OnUser);
     raise(SIGUSR2);
