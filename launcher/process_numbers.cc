@@ -79,7 +79,11 @@ void FindListeners(std::vector<Endpoint>* sockets) {
   for (Endpoint& socket : *sockets) {
     ucred peer = {};
     const int error = FindPeer(socket, &peer);
-    if (error == 0 && peer.pid != 0 && peer.uid == socket.uid) {
+    // Whoever listens under another's number answers for nobody: the socket keeps the number that
+    // it claims, and is found foreign when it is asked.
+    const bool is_own = error == 0 && peer.pid != 0 && peer.uid == socket.uid &&
+                        OwnNumberOf(peer.pid) == socket.own_pid;
+    if (is_own) {
       socket.pid = peer.pid;
       if (!seen.emplace(socket.pid, socket.own_pid, socket.start_id).second) continue;
     } else if (error == EAGAIN) {

@@ -25,7 +25,14 @@ namespace proto = gpuprof::proto;
 
 namespace {
 
-constexpr int32_t kPid = 4242;
+constexpr int32_t kPid = 4242, kOwnPid = 7;
+
+launcher::Endpoint Process() {
+  launcher::Endpoint process;
+  process.pid = kPid;
+  process.own_pid = kOwnPid;
+  return process;
+}
 
 void CheckPlain(std::string_view text) {
   for (const char c : text) Check(static_cast<unsigned char>(c) >= ' ' && c != '\x7f');
@@ -33,7 +40,7 @@ void CheckPlain(std::string_view text) {
 
 void CheckAnswer(const std::string& text) {
   launcher::Answer answer;
-  launcher::ParseAnswer(text, kPid, &answer);
+  launcher::ParseAnswer(text, Process(), &answer);
   Check(answer.kind != launcher::Answer::Kind::kNobody);
   if (answer.kind == launcher::Answer::Kind::kUnreachable) Check(!answer.error.empty());
   CheckPlain(answer.error);
@@ -41,6 +48,7 @@ void CheckAnswer(const std::string& text) {
     CheckPlain(key);
     CheckPlain(value);
     if (key == proto::kKeyPid) Check(value == std::to_string(kPid));
+    if (key == launcher::kKeyNamespacePid) Check(value == std::to_string(kOwnPid));
   }
 }
 
@@ -52,7 +60,7 @@ void CheckValue(const std::string& value) {
   inject::AddValue(proto::kKeyProgram, value.c_str(), &text);
   inject::AddValue(proto::kKeyOps, "none", &text);
   launcher::Answer answer;
-  launcher::ParseAnswer(bytes, kPid, &answer);
+  launcher::ParseAnswer(bytes, Process(), &answer);
   Check(answer.kind == launcher::Answer::Kind::kOk && answer.error.empty());
   if (text.cut()) return;
   Check(answer.values.size() == 2 && answer.Get(proto::kKeyOps) == "none");
