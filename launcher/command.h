@@ -48,6 +48,8 @@ std::string OverviewText();
 std::unique_ptr<Verb> MakeRun();
 std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakePs();
+std::unique_ptr<Verb> MakeAgent();
+std::unique_ptr<Verb> MakeCapture();
 std::unique_ptr<Verb> MakeAdvise();
 std::unique_ptr<Verb> MakeTry();
 std::unique_ptr<Verb> MakeDiff();

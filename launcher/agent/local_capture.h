@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Captures processes of this machine, for `gpuprof agent`: as `gpuprof ctl start` and `stop` do,
+// then `gpuprof export`. Any thread.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "launcher/agent/capture_group.h"
+#include "launcher/agent/capturer.h"
+#include "launcher/agent/window_export.h"
+
+namespace gpuprof::launcher {
+
+class LocalCapture : public Capturer {
+ public:
+  // `choice`: without a user.
+  explicit LocalCapture(ProcessChoice choice) : choice_(std::move(choice)) {}
+
+  CaptureResult Capture(std::chrono::milliseconds length, RpcCall::Clock::time_point export_end,
+                        const RpcCall& call) override;
+  CaptureResult Snapshot(RpcCall::Clock::time_point export_end, const RpcCall& call) override;
+  std::string StartRecorders(const RpcCall& call) override;
+  std::string StopRecorders(const RpcCall& call) override;
+  std::string Describe(std::optional<uid_t> user) override;
+  // Stops the flight recorders that are still running for a client.
+  void StopAll();
+
+ private:
+  ProcessChoice ChoiceOf(std::optional<uid_t> user) const;
+
+  ProcessChoice choice_;
+  std::mutex mutex_;
+  CaptureGroup recorders_;  // that StartRecorders() started
+};
+
+}  // namespace gpuprof::launcher
