@@ -38,7 +38,7 @@ std::string CheckLength(std::string_view text) {
 class CaptureVerb : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positionals("HOST:PORT[,HOST:PORT]", &hosts_, "Profiler servers");
+    options->Positionals("HOST:PORT", &hosts_, "Profiler servers, also several with commas between them");
     options->Value("--for", &length_, "TIME", "How long to capture, at most 10m", CheckLength);
     options->Value("-o,--output", &output_, "DIR",
                    "TensorBoard's log folder, which may exist: it gets a run");
