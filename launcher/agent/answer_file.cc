@@ -48,7 +48,7 @@ bool ForEachField(int file, uint64_t offset, uint64_t bytes, const Visit& visit)
 void ReadWords(int file, AnswerTrace* trace) {
   ForEachField(file, trace->offset, trace->bytes, [&](const WireHead& head, uint64_t at) {
     if (!head.is_bytes) return true;
-    trace->has_planes = trace->has_planes || head.field == kPlanesField;
+    if (head.field == kPlanesField) ++trace->planes;
     auto* words = head.field == kErrorsField     ? &trace->errors
                   : head.field == kWarningsField ? &trace->warnings
                                                  : nullptr;

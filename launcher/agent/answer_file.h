@@ -15,7 +15,7 @@ namespace gpuprof::launcher {
 struct AnswerTrace {
   std::string name;  // as the server named it; empty: it is the field xspace
   uint64_t offset = 0, bytes = 0;
-  bool has_planes = false;
+  uint64_t planes = 0;
   std::vector<std::string> errors, warnings;  // that the trace holds
 };
 

@@ -23,6 +23,7 @@ namespace {
 constexpr int32_t kWindowBytes = 16 << 20;
 constexpr uint32_t kFrameBytes = 1 << 20;
 constexpr size_t kMostWordBytes = 500;
+constexpr char kNoHttp2[] = "the other end does not speak HTTP/2, so it is no profiler server";
 
 std::string_view View(const uint8_t* bytes, size_t length) {
   return {reinterpret_cast<const char*>(bytes), length};
@@ -166,7 +167,7 @@ void RemoteCall::Receive(std::string_view bytes) {
   const ssize_t taken = nghttp2_session_mem_recv(
       work_->session, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (taken < 0 || static_cast<size_t>(taken) != bytes.size())
-    work_->Fail("the other end does not speak HTTP/2, so it is no profiler server");
+    work_->Fail(kNoHttp2);
 }
 
 void RemoteCall::Send(std::string* bytes) {
@@ -174,9 +175,12 @@ void RemoteCall::Send(std::string* bytes) {
     const uint8_t* piece = nullptr;
     const ssize_t length =
         work_->session == nullptr ? 0 : nghttp2_session_mem_send(work_->session, &piece);
-    if (length <= 0) return;
+    if (length <= 0) break;
     bytes->append(View(piece, static_cast<size_t>(length)));
   }
+  // nghttp2 has told the other end what it did wrong, and listens no more.
+  if (work_->session != nullptr && nghttp2_session_want_read(work_->session) == 0)
+    work_->Fail(kNoHttp2);
 }
 
 void RemoteCall::EndOfConnection() {

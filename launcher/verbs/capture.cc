@@ -112,6 +112,8 @@ class CaptureVerb : public Verb {
     for (const AnswerTrace& trace : parts.traces) {
       for (const std::string& words : trace.errors) Fail(host, words);
       for (const std::string& words : trace.warnings) Say(host.Text() + ": " + words);
+      // A trace has a plane of the host and one about the profile. This one is a reason alone.
+      if (!trace.errors.empty() && trace.planes <= 1) continue;
       std::string name = FileNamePart(trace.name);
       if (name.empty()) name = kXPlaneName;
       while (!names.insert(name).second) name = "next." + name;

@@ -188,7 +188,7 @@ TEST(Messages, BothFormsOfAnAnswerAreRead) {
     ASSERT_EQ(parts.traces.size(), 1u);
     EXPECT_EQ(parts.traces[0].name, is_snapshot ? "" : "rank1.xplane.pb");
     EXPECT_EQ(parts.traces[0].bytes, bytes);
-    EXPECT_TRUE(parts.traces[0].has_planes);
+    EXPECT_EQ(parts.traces[0].planes, 1u);
     EXPECT_EQ(parts.traces[0].errors, words.errors);
     EXPECT_EQ(parts.traces[0].warnings, words.warnings);
     for (size_t cut = 1; cut < all.size(); ++cut) {
@@ -342,7 +342,10 @@ TEST(Session, OtherBytesEndTheConnection) {
   Wired wired;
   EXPECT_FALSE(wired.server.Receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
   RemoteCall client(wired.Request(kProfileMethod, ""));
+  std::string out;
+  client.Send(&out);
   client.Receive("HTTP/1.1 400 Bad Request\r\n\r\n");
+  client.Send(&out);
   EXPECT_NE(client.fault().find("no profiler server"), std::string::npos);
 }
 
