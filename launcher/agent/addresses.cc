@@ -9,10 +9,9 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
-
-#include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -122,7 +121,10 @@ std::string FindAddresses(const HostPort& name, std::vector<SocketAddress>* addr
 }
 
 std::string PeerList::Parse(std::string_view text) {
-  for (const std::string& item : Split(text, ',')) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::string item(text.substr(at, comma - at));
+    at = comma + 1;
     const size_t slash = item.find('/');
     Network network;
     const int before = ReadAddress(item.substr(0, slash), &network.bytes);

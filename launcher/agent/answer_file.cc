@@ -26,12 +26,16 @@ std::string ReadText(int file, uint64_t offset, uint64_t bytes) {
   return text;
 }
 
+// A message of more fields is none that a profiler server sends. A gigabyte can hold 500 million.
+constexpr int kMostFields = 100'000;
+
 // Calls visit(field's head, offset of its bytes) for the fields of a message. Returns false if it is
 // broken, or if visit does.
 template <typename Visit>
 bool ForEachField(int file, uint64_t offset, uint64_t bytes, const Visit& visit) {
   const uint64_t end = offset + bytes;
-  while (offset < end) {
+  for (int fields = 0; offset < end; ++fields) {
+    if (fields == kMostFields) return false;
     const uint64_t room = std::min<uint64_t>(end - offset, kMostWireHead);
     const std::string start = ReadText(file, offset, room);
     WireHead head;
@@ -44,7 +48,8 @@ bool ForEachField(int file, uint64_t offset, uint64_t bytes, const Visit& visit)
   return true;
 }
 
-// Reads what a trace says at its top. A broken trace says nothing: its readers tell what is wrong.
+// Reads what a trace says at its top. A broken trace says nothing more: its readers tell what is
+// wrong.
 void ReadWords(int file, AnswerTrace* trace) {
   ForEachField(file, trace->offset, trace->bytes, [&](const WireHead& head, uint64_t at) {
     if (!head.is_bytes) return true;
