@@ -89,7 +89,8 @@ std::string ParseHostPort(std::string_view text, HostPort* address) {
 bool SocketAddress::IsLoopback() const {
   const std::string bytes = BytesOf(*this);
   if (bytes.empty()) return false;
-  const bool is_four = HasPrefix(bytes, std::string(10, '\0') + "\xff\xff\x7f" + std::string(3, '\0'), kMappedBits + 8);
+  const bool is_four = HasPrefix(
+      bytes, std::string(10, '\0') + "\xff\xff\x7f" + std::string(3, '\0'), kMappedBits + 8);
   return is_four || bytes == std::string(kAddressBytes - 1, '\0') + '\1';
 }
 

@@ -154,11 +154,11 @@ class Connection : public CallHandler {
       session_.Answer(stream, std::move(answer));
       return;
     }
-    const auto call = std::make_shared<RpcCall>(
-        std::move(request), visitor_.user,
-        [mailbox = mailbox_, id = id_, stream](RpcAnswer answer) {
-          mailbox->Put({id, stream, std::move(answer)});
-        });
+    const auto call =
+        std::make_shared<RpcCall>(std::move(request), visitor_.user,
+                                  [mailbox = mailbox_, id = id_, stream](RpcAnswer answer) {
+                                    mailbox->Put({id, stream, std::move(answer)});
+                                  });
     calls_[stream] = call;
     service_->Begin(call);
   }
@@ -222,15 +222,15 @@ struct AgentServer::Work {
     constexpr uint64_t kMostSaid = 20;
     if (++refused > kMostSaid) return;
     Say("a client at " + peer.Text() + " was refused: " + words +
-        (refused == kMostSaid ? "; further ones are not told" : ""));
+        (refused == kMostSaid ? "; further ones are not reported" : ""));
   }
 
   // Lets the connection go that has done nothing for the longest time. One that waits for an
   // answer stays as long as others do not.
   void MakeRoom() {
     if (connections.size() < kMostConnections) return;
-    const auto oldest = std::min_element(
-        connections.begin(), connections.end(), [](const auto& x, const auto& y) {
+    const auto oldest =
+        std::min_element(connections.begin(), connections.end(), [](const auto& x, const auto& y) {
           if (x->HasCalls() != y->HasCalls()) return y->HasCalls();
           return x->moved() < y->moved();
         });
@@ -306,8 +306,7 @@ std::string AgentServer::Text() const {
 }
 
 void AgentServer::Run(int end) {
-  while (work_->Turn(end)) {
-  }
+  while (work_->Turn(end)) {}
   work_->connections.clear();
 }
 

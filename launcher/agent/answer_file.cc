@@ -15,7 +15,7 @@
 namespace gpuprof::launcher {
 namespace {
 
-constexpr char kBroken[] = "the answer is no message of TensorFlow's profiler service";
+constexpr char kBroken[] = "the answer is not one of TensorFlow's profiler service";
 constexpr size_t kMostTraces = 1000, kMostWords = 20, kMostWordBytes = 1000, kMostNameBytes = 200;
 constexpr uint32_t kPlanesField = 1, kErrorsField = 2, kWarningsField = 3;
 
@@ -29,8 +29,8 @@ std::string ReadText(int file, uint64_t offset, uint64_t bytes) {
 // A message of more fields is none that a profiler server sends. A gigabyte can hold 500 million.
 constexpr int kMostFields = 100'000;
 
-// Calls visit(field's head, offset of its bytes) for the fields of a message. Returns false if it is
-// broken, or if visit does.
+// Calls visit(field's head, offset of its bytes) for the fields of a message. Returns false if it
+// is broken, or if visit does.
 template <typename Visit>
 bool ForEachField(int file, uint64_t offset, uint64_t bytes, const Visit& visit) {
   const uint64_t end = offset + bytes;
@@ -80,8 +80,7 @@ bool ReadToolData(int file, uint64_t offset, uint64_t bytes, AnswerTrace* trace)
 
 std::string ReadAnswer(int file, uint64_t bytes, AnswerParts* parts) {
   const bool is_whole = ForEachField(file, 0, bytes, [&](const WireHead& head, uint64_t at) {
-    if (head.field == kEmptyTraceField && !head.is_bytes)
-      parts->is_empty_trace = head.length != 0;
+    if (head.field == kEmptyTraceField && !head.is_bytes) parts->is_empty_trace = head.length != 0;
     AnswerTrace trace;
     if (head.field == kToolDataField && head.is_bytes) {
       if (!ReadToolData(file, at, head.length, &trace)) return false;

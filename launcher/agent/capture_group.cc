@@ -26,8 +26,7 @@ uint64_t NumberOf(const Answer& answer, const char* key) {
 
 // Returns whether the process was started as a flight recorder.
 bool IsRecorder(int32_t pid) {
-  const std::string all =
-      '\0' + ReadFile("/proc/" + std::to_string(pid) + "/environ").value_or("");
+  const std::string all = '\0' + ReadFile("/proc/" + std::to_string(pid) + "/environ").value_or("");
   const std::string entry = '\0' + std::string(proto::kEnvRing) + "=";
   const size_t at = all.find(entry);
   return at != std::string::npos && at + entry.size() < all.size() && all[at + entry.size()] != 0;
@@ -50,8 +49,7 @@ std::string RootOf(int32_t pid) {
 
 void Note(const Answer& answer, bool is_before, GroupMember* member) {
   if (answer.values.empty()) return;
-  (is_before ? member->events_before : member->events_after) =
-      NumberOf(answer, proto::kKeyEvents);
+  (is_before ? member->events_before : member->events_after) = NumberOf(answer, proto::kKeyEvents);
   (is_before ? member->lost_before : member->lost_after) = NumberOf(answer, proto::kKeyLost);
   member->state = answer.Get(proto::kKeyState);
 }

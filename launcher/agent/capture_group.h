@@ -30,14 +30,14 @@ struct GroupMember {
   int32_t pid = 0;
   uid_t user = 0;
   std::string program, bundle, state;
-  std::string root;  // stands before its paths, if it lives in another file system
-  bool is_recorder = false;     // a flight recorder
-  bool was_recording = false;   // somebody else began that
-  bool is_started = false;      // by us
+  std::string root;            // stands before its paths, if it lives in another file system
+  bool is_recorder = false;    // a flight recorder
+  bool was_recording = false;  // somebody else began that
+  bool is_started = false;     // by us
   uint64_t events_before = 0, events_after = 0;
   uint64_t lost_before = 0, lost_after = 0;
-  std::string snapshot;         // the folder of its snapshot
-  std::string Name() const;     // "process 4711 (python3)"
+  std::string snapshot;      // the folder of its snapshot
+  std::string Name() const;  // "process 4711 (python3)"
 };
 
 class CaptureGroup {

@@ -12,12 +12,23 @@
 namespace gpuprof::launcher {
 
 std::string GrpcStatusName(int status) {
-  constexpr std::string_view kNames[] = {
-      "OK",        "CANCELLED",         "UNKNOWN",           "INVALID_ARGUMENT",
-      "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",    "PERMISSION_DENIED",
-      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE",
-      "UNIMPLEMENTED", "INTERNAL",      "UNAVAILABLE",       "DATA_LOSS",
-      "UNAUTHENTICATED"};
+  constexpr std::string_view kNames[] = {"OK",
+                                         "CANCELLED",
+                                         "UNKNOWN",
+                                         "INVALID_ARGUMENT",
+                                         "DEADLINE_EXCEEDED",
+                                         "NOT_FOUND",
+                                         "ALREADY_EXISTS",
+                                         "PERMISSION_DENIED",
+                                         "RESOURCE_EXHAUSTED",
+                                         "FAILED_PRECONDITION",
+                                         "ABORTED",
+                                         "OUT_OF_RANGE",
+                                         "UNIMPLEMENTED",
+                                         "INTERNAL",
+                                         "UNAVAILABLE",
+                                         "DATA_LOSS",
+                                         "UNAUTHENTICATED"};
   const bool is_known = status >= 0 && static_cast<size_t>(status) < std::size(kNames);
   return is_known ? std::string(kNames[status]) : "status " + std::to_string(status);
 }
@@ -46,9 +57,9 @@ GrpcStatus GrpcMessageReader::Feed(std::string_view bytes) {
       for (size_t i = 1; i < kGrpcHeadBytes; ++i)
         left_ = left_ << 8 | static_cast<unsigned char>(head_[i]);
       if (left_ > most_) {
-        return Fail(GrpcStatus::kResourceExhausted,
-                    "a message of " + std::to_string(left_) + " bytes is too long; " +
-                        std::to_string(most_) + " are taken");
+        return Fail(GrpcStatus::kResourceExhausted, "a message of " + std::to_string(left_) +
+                                                        " bytes is too long; " +
+                                                        std::to_string(most_) + " are taken");
       }
       continue;
     }
@@ -71,13 +82,26 @@ std::optional<std::chrono::nanoseconds> ParseGrpcTimeout(std::string_view text) 
   if (error != std::errc() || end != last) return std::nullopt;
   uint64_t unit = 0;
   switch (*last) {
-    case 'H': unit = 3'600'000'000'000; break;
-    case 'M': unit = 60'000'000'000; break;
-    case 'S': unit = 1'000'000'000; break;
-    case 'm': unit = 1'000'000; break;
-    case 'u': unit = 1'000; break;
-    case 'n': unit = 1; break;
-    default: return std::nullopt;
+    case 'H':
+      unit = 3'600'000'000'000;
+      break;
+    case 'M':
+      unit = 60'000'000'000;
+      break;
+    case 'S':
+      unit = 1'000'000'000;
+      break;
+    case 'm':
+      unit = 1'000'000;
+      break;
+    case 'u':
+      unit = 1'000;
+      break;
+    case 'n':
+      unit = 1;
+      break;
+    default:
+      return std::nullopt;
   }
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   if (number > kMost / unit) return std::chrono::nanoseconds(kMost);

@@ -236,8 +236,8 @@ Http2Session::Http2Session(CallHandler* handler) : work_(std::make_unique<Work>(
   const nghttp2_settings_entry settings[] = {
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kMostCalls},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kMostHeaderBytes}};
-  if (!work_->is_broken &&
-      nghttp2_submit_settings(work_->session, NGHTTP2_FLAG_NONE, settings, std::size(settings)) != 0)
+  if (!work_->is_broken && nghttp2_submit_settings(work_->session, NGHTTP2_FLAG_NONE, settings,
+                                                   std::size(settings)) != 0)
     work_->is_broken = true;
 }
 

@@ -122,24 +122,45 @@ ProcessChoice LocalCapture::ChoiceOf(std::optional<uid_t> user) const {
   return choice;
 }
 
+void LocalCapture::Start(CaptureGroup* group, bool only_recorders) {
+  std::vector<int32_t> pids;
+  for (const GroupMember& member : group->members()) {
+    if (!member.was_recording && (member.is_recorder || !only_recorders))
+      pids.push_back(member.pid);
+  }
+  guard_->Started(pids);
+  group->Start(only_recorders);
+  std::vector<int32_t> refused;
+  for (const GroupMember& member : group->members())
+    if (!member.is_started && !member.was_recording) refused.push_back(member.pid);
+  guard_->Stopped(refused);
+}
+
+void LocalCapture::Stop(CaptureGroup* group) {
+  group->Stop();
+  std::vector<int32_t> pids;
+  for (const GroupMember& member : group->members())
+    if (member.is_started) pids.push_back(member.pid);
+  guard_->Stopped(pids);
+}
+
 CaptureResult LocalCapture::Capture(std::chrono::milliseconds length,
                                     RpcCall::Clock::time_point export_end, const RpcCall& call) {
   CaptureResult result;
   CaptureGroup group;
   group.Find(ChoiceOf(call.user()));
   const int64_t start = RealtimeNs();
-  group.Start(false);
-  const bool is_recording =
-      std::any_of(group.members().begin(), group.members().end(), [](const GroupMember& member) {
-        return member.is_started || member.was_recording;
-      });
+  Start(&group, false);
+  const bool is_recording = std::any_of(
+      group.members().begin(), group.members().end(),
+      [](const GroupMember& member) { return member.is_started || member.was_recording; });
   if (!is_recording) {
     AddWords(group.refusals(), &result.words.errors);
     if (result.words.errors.empty()) result.words.errors.emplace_back(AsSentence(kNoProcess));
     return result;
   }
   call.WaitUntil(RpcCall::Clock::now() + length);
-  group.Stop();
+  Stop(&group);
   const int64_t end = RealtimeNs();
   std::set<Source> sources;
   uint64_t events = 0, lost = 0;
@@ -168,8 +189,7 @@ CaptureResult LocalCapture::Capture(std::chrono::milliseconds length,
   for (const Source& snapshot : snapshots) RemoveSnapshot(snapshot.folder, snapshot.user);
   AddWords(group.refusals(), &result.words.warnings);
   if (events == 0 && !has_recorders)
-    AddWords({"nothing was recorded in " +
-              FormatSeconds(static_cast<double>(end - start) / 1e9) +
+    AddWords({"nothing was recorded in " + FormatSeconds(static_cast<double>(end - start) / 1e9) +
               ": the programs did nothing that gpuprof records"},
              &result.words.warnings);
   if (lost != 0)
@@ -202,7 +222,7 @@ std::string LocalCapture::StartRecorders(const RpcCall& call) {
   const std::lock_guard lock(mutex_);
   CaptureGroup group;
   group.Find(ChoiceOf(call.user()));
-  group.Start(true);
+  Start(&group, true);
   bool has_recorders = false;
   for (const GroupMember& member : group.members()) {
     const bool records = member.is_started || member.was_recording;
@@ -224,13 +244,13 @@ std::string LocalCapture::StopRecorders(const RpcCall& call) {
   std::erase_if(members, [&](const GroupMember& member) {
     return !call.user() || member.user == *call.user();
   });
-  stopped.Stop();
+  Stop(&stopped);
   return "";
 }
 
 void LocalCapture::StopAll() {
   const std::lock_guard lock(mutex_);
-  recorders_.Stop();
+  Stop(&recorders_);
   recorders_.members().clear();
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "launcher/agent/capture_group.h"
+#include "launcher/agent/capture_guard.h"
 #include "launcher/agent/capturer.h"
 #include "launcher/agent/window_export.h"
 
@@ -18,8 +19,9 @@ namespace gpuprof::launcher {
 
 class LocalCapture : public Capturer {
  public:
-  // `choice`: without a user.
-  explicit LocalCapture(ProcessChoice choice) : choice_(std::move(choice)) {}
+  // `choice`: without a user. The guard must outlive this.
+  LocalCapture(ProcessChoice choice, CaptureGuard* guard)
+      : choice_(std::move(choice)), guard_(guard) {}
 
   CaptureResult Capture(std::chrono::milliseconds length, RpcCall::Clock::time_point export_end,
                         const RpcCall& call) override;
@@ -33,7 +35,12 @@ class LocalCapture : public Capturer {
  private:
   ProcessChoice ChoiceOf(std::optional<uid_t> user) const;
 
+  // Start and stop processes, and tell the guard.
+  void Start(CaptureGroup* group, bool only_recorders);
+  void Stop(CaptureGroup* group);
+
   ProcessChoice choice_;
+  CaptureGuard* guard_;
   std::mutex mutex_;
   CaptureGroup recorders_;  // that StartRecorders() started
 };

@@ -69,7 +69,8 @@ std::string LogFolder::Keep(const ProfileRequest& request, const std::vector<Cap
     unique = run + "-" + std::to_string(number);
   OutputFolder folder(folder_);
   for (const CapturedTrace& trace : traces) {
-    const std::string path = "plugins/profile/" + unique + "/" + FileNamePart(host_) + "." + trace.name;
+    const std::string path =
+        "plugins/profile/" + unique + "/" + FileNamePart(host_) + "." + trace.name;
     if (!CopyTo(path, trace, &folder)) break;
   }
   *fault = folder.Finish();

@@ -14,10 +14,27 @@ constexpr char kBroken[] = "the request is not a message of this service";
 
 // Numbers of fields.
 namespace profile {
-enum : uint32_t { kDuration = 1, kMaxEvents = 2, kTools = 3, kOptions = 4, kRoot = 5, kSession = 6, kHost = 7, kEmitXSpace = 9 };
+enum : uint32_t {
+  kDuration = 1,
+  kMaxEvents = 2,
+  kTools = 3,
+  kOptions = 4,
+  kRoot = 5,
+  kSession = 6,
+  kHost = 7,
+  kEmitXSpace = 9
+};
 }
 namespace options {
-enum : uint32_t { kDatasetOps = 1, kHostLevel = 2, kDeviceLevel = 3, kVersion = 5, kHlo = 7, kStart = 8, kDuration = 9 };
+enum : uint32_t {
+  kDatasetOps = 1,
+  kHostLevel = 2,
+  kDeviceLevel = 3,
+  kVersion = 5,
+  kHlo = 7,
+  kStart = 8,
+  kDuration = 9
+};
 }
 namespace monitor {
 enum : uint32_t { kDuration = 1, kLevel = 2, kTimestamp = 3 };
@@ -68,12 +85,23 @@ std::string ReadProfileRequest(std::string_view message, ProfileRequest* request
   WireReader reader(message);
   while (reader.Next()) {
     switch (reader.field()) {
-      case profile::kDuration: request->duration_ms = reader.number(); break;
-      case profile::kOptions: ReadOptions(reader.bytes(), request); break;
-      case profile::kRoot: request->repository_root = reader.bytes(); break;
-      case profile::kSession: request->session_id = reader.bytes(); break;
-      case profile::kHost: request->host_name = reader.bytes(); break;
-      default: break;
+      case profile::kDuration:
+        request->duration_ms = reader.number();
+        break;
+      case profile::kOptions:
+        ReadOptions(reader.bytes(), request);
+        break;
+      case profile::kRoot:
+        request->repository_root = reader.bytes();
+        break;
+      case profile::kSession:
+        request->session_id = reader.bytes();
+        break;
+      case profile::kHost:
+        request->host_name = reader.bytes();
+        break;
+      default:
+        break;
     }
   }
   return reader.is_broken() ? kBroken : "";

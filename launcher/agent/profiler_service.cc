@@ -213,14 +213,17 @@ struct ProfilerService::Work {
     fault = MakePlan(request, *call, &plan);
     if (fault.empty()) fault = TakeTurn(plan.start + plan.length);
     if (!fault.empty()) return AnswerError(call.get(), std::move(fault));
-    Capture(call, [this, plan, request](const RpcCall& each) {
-      CaptureResult result;
-      if (each.WaitUntil(plan.start))
-        result = capturer->Capture(plan.length, plan.export_end, each);
-      if (!plan.warning.empty()) result.words.warnings.push_back(plan.warning);
-      Keep(request, &result);
-      return result;
-    }, false);
+    Capture(
+        call,
+        [this, plan, request](const RpcCall& each) {
+          CaptureResult result;
+          if (each.WaitUntil(plan.start))
+            result = capturer->Capture(plan.length, plan.export_end, each);
+          if (!plan.warning.empty()) result.words.warnings.push_back(plan.warning);
+          Keep(request, &result);
+          return result;
+        },
+        false);
   }
 
   void Snapshot(const std::shared_ptr<RpcCall>& call) {
@@ -228,9 +231,12 @@ struct ProfilerService::Work {
     std::string fault = TakeTurn(now);
     if (!fault.empty()) return AnswerError(call.get(), std::move(fault), true);
     const auto left = std::chrono::duration_cast<milliseconds>(end - now);
-    Capture(call, [this, until = end - std::min(kMostSending, left / 10)](const RpcCall& each) {
-      return capturer->Snapshot(until, each);
-    }, true);
+    Capture(
+        call,
+        [this, until = end - std::min(kMostSending, left / 10)](const RpcCall& each) {
+          return capturer->Snapshot(until, each);
+        },
+        true);
   }
 
   template <typename Task>

@@ -23,7 +23,7 @@ namespace {
 constexpr int32_t kWindowBytes = 16 << 20;
 constexpr uint32_t kFrameBytes = 1 << 20;
 constexpr size_t kMostWordBytes = 500;
-constexpr char kNoHttp2[] = "the other end does not speak HTTP/2, so it is no profiler server";
+constexpr char kNoHttp2[] = "the other end does not speak HTTP/2, as profiler servers do";
 
 std::string_view View(const uint8_t* bytes, size_t length) {
   return {reinterpret_cast<const char*>(bytes), length};
@@ -39,7 +39,7 @@ struct RemoteCall::Work {
   GrpcMessageReader reader;
   nghttp2_session* session = nullptr;
   int32_t stream = 0;
-  std::string out;    // the message with its head
+  std::string out;  // the message with its head
   size_t sent = 0;
   std::string http_status, words;
   std::optional<int> status;
@@ -62,8 +62,7 @@ struct RemoteCall::Work {
     }
     if (!reader.words().empty()) return Fail("the answer cannot be used: " + reader.words());
     if (!http_status.empty() && http_status != "200")
-      return Fail("the server answers HTTP " + http_status +
-                  ", so it is no profiler server");
+      return Fail("the server answers HTTP " + http_status + ", as other servers do");
     if (error != NGHTTP2_NO_ERROR)
       return Fail(std::string("the server broke the call off: ") + nghttp2_http2_strerror(error));
     if (!status || !reader.IsWhole()) return Fail("the answer is cut");
@@ -77,8 +76,7 @@ struct RemoteCall::Work {
     if (frame->hd.stream_id != work->stream) return 0;
     const std::string_view key = View(name, name_bytes), text = View(value, value_bytes);
     if (key == ":status") work->http_status = text.substr(0, kMostWordBytes);
-    if (key == "grpc-message")
-      work->words = UnescapeGrpcWords(text.substr(0, kMostWordBytes));
+    if (key == "grpc-message") work->words = UnescapeGrpcWords(text.substr(0, kMostWordBytes));
     int code = 0;
     if (key == "grpc-status" &&
         std::from_chars(text.data(), text.data() + text.size(), code).ec == std::errc())
@@ -101,8 +99,8 @@ struct RemoteCall::Work {
     return 0;
   }
 
-  static ssize_t ReadMessage(nghttp2_session*, int32_t, uint8_t* room, size_t most,
-                             uint32_t* flags, nghttp2_data_source* source, void*) {
+  static ssize_t ReadMessage(nghttp2_session*, int32_t, uint8_t* room, size_t most, uint32_t* flags,
+                             nghttp2_data_source* source, void*) {
     auto* work = static_cast<Work*>(source->ptr);
     const size_t piece = std::min(most, work->out.size() - work->sent);
     std::memcpy(room, work->out.data() + work->sent, piece);
@@ -117,14 +115,10 @@ struct RemoteCall::Work {
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, static_cast<uint32_t>(kWindowBytes)},
         {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kFrameBytes}};
     std::vector<std::pair<std::string, std::string>> texts = {
-        {":method", "POST"},
-        {":scheme", "http"},
-        {":path", request.method},
-        {":authority", request.authority},
-        {"te", "trailers"},
-        {"content-type", "application/grpc"},
-        {"user-agent", "gpuprof"},
-        {"grpc-timeout", FormatGrpcTimeout(request.timeout)}};
+        {":method", "POST"},       {":scheme", "http"},
+        {":path", request.method}, {":authority", request.authority},
+        {"te", "trailers"},        {"content-type", "application/grpc"},
+        {"user-agent", "gpuprof"}, {"grpc-timeout", FormatGrpcTimeout(request.timeout)}};
     if (!request.token.empty()) texts.emplace_back("authorization", "Bearer " + request.token);
     std::vector<nghttp2_nv> headers;
     for (auto& [name, value] : texts) {
@@ -147,8 +141,8 @@ struct RemoteCall::Work {
 };
 
 RemoteCall::RemoteCall(RemoteRequest request) : work_(std::make_unique<Work>(std::move(request))) {
-  work_->out = GrpcHead(static_cast<uint32_t>(work_->request.message.size())) +
-               work_->request.message;
+  work_->out =
+      GrpcHead(static_cast<uint32_t>(work_->request.message.size())) + work_->request.message;
   nghttp2_session_callbacks* callbacks = nullptr;
   if (nghttp2_session_callbacks_new(&callbacks) == 0) {
     nghttp2_session_callbacks_set_on_header_callback(callbacks, Work::OnHeader);
@@ -166,8 +160,7 @@ void RemoteCall::Receive(std::string_view bytes) {
   if (work_->is_done) return;
   const ssize_t taken = nghttp2_session_mem_recv(
       work_->session, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  if (taken < 0 || static_cast<size_t>(taken) != bytes.size())
-    work_->Fail(kNoHttp2);
+  if (taken < 0 || static_cast<size_t>(taken) != bytes.size()) work_->Fail(kNoHttp2);
 }
 
 void RemoteCall::Send(std::string* bytes) {

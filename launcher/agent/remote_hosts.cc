@@ -104,8 +104,7 @@ class Host {
       const int yes = 1;
       if (socket_.fd() >= 0) {
         setsockopt(socket_.fd(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        if (connect(socket_.fd(), address.get(), address.size) == 0 || errno == EINPROGRESS)
-          return;
+        if (connect(socket_.fd(), address.get(), address.size) == 0 || errno == EINPROGRESS) return;
       }
       if (!GoToNext(errno)) return;
     }
@@ -179,7 +178,8 @@ std::vector<RemoteAnswer> CaptureHosts(const RemoteOrder& order, int end) {
     hosts.push_back(std::make_unique<Host>(name, order, wait));
   const Clock::time_point begin = Clock::now(), last = begin + wait;
   const auto is_over = [&] {
-    return std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return host->is_done(); });
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [](const auto& host) { return host->is_done(); });
   };
   while (!is_over()) {
     std::vector<pollfd> waits = {{end, POLLIN, 0}};

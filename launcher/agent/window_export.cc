@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -88,6 +89,8 @@ struct Child {
     if (is_user && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(errors, 2) == 2 &&
         chdir("/") == 0 && setrlimit(RLIMIT_FSIZE, &limit) == 0) {
       setpriority(PRIO_PROCESS, 0, kNicer);
+      // It is of no use without the agent. The thread that makes it waits for it.
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       signal(SIGXFSZ, SIG_IGN);
       signal(SIGPIPE, SIG_DFL);
       sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -102,7 +105,7 @@ std::string Attend(int errors, const ExportOrder& order, const RpcCall& call, st
   for (;;) {
     pollfd wait = {errors, POLLIN, 0};
     const int ready = poll(&wait, 1, milliseconds(kLook).count());
-    if (call.IsGone()) return "nobody waits for the trace any more";
+    if (call.IsGone()) return "the client has gone";
     if (RpcCall::Clock::now() > order.end)
       return "the trace could not be made in the time that the client waits";
     if (ready <= 0) continue;
@@ -110,8 +113,9 @@ std::string Attend(int errors, const ExportOrder& order, const RpcCall& call, st
     const ssize_t got = read(errors, room, sizeof room);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) return "";
-    said->append(room, static_cast<size_t>(std::min<ssize_t>(
-                           got, static_cast<ssize_t>(kMostSaid - std::min(kMostSaid, said->size())))));
+    said->append(room,
+                 static_cast<size_t>(std::min<ssize_t>(
+                     got, static_cast<ssize_t>(kMostSaid - std::min(kMostSaid, said->size())))));
   }
 }
 
@@ -195,8 +199,7 @@ ExportOutcome ExportWindow(const ExportOrder& order, const RpcCall& call) {
   outcome.fault = Attend(reading.fd(), order, call, &said);
   if (!outcome.fault.empty()) kill(pid, SIGKILL);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
   outcome.said = LinesOf(said);
   if (!outcome.fault.empty()) return outcome;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -54,7 +54,7 @@ class Agent : public Verb {
  public:
   void Declare(Options* options) override {
     options->Value("--listen", &listen_, "ADDRESS:PORT",
-                   "Where clients connect; port 0: any free one", CheckListen);
+                   "The address for clients; port 0: any free one", CheckListen);
     options->Value("--logdir", &log_folder_, "DIR",
                    "Also keep each capture in this log folder of TensorBoard; a client that writes "
                    "there itself is left to it");
@@ -81,7 +81,8 @@ class Agent : public Verb {
     // Before the first thread, so that all threads block them.
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     const codec::OwnedFile end(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-    LocalCapture capture(choice_);
+    CaptureGuard guard;
+    LocalCapture capture(choice_, &guard);
     {
       ProfilerService service(&capture, HostName(), WithoutSlash(log_folder_));
       AgentServer server(&doorkeeper_, &service);
@@ -103,7 +104,8 @@ class Agent : public Verb {
     if (!bundle_.empty()) {
       char* path = realpath(bundle_.c_str(), nullptr);
       if (path == nullptr)
-        return analysis::ShellWord(bundle_) + " is no folder; name the bundle of a running process";
+        return analysis::ShellWord(bundle_) +
+               " is not a folder; name the bundle of a running process";
       choice_.bundle = path;
       free(path);
     }
@@ -119,9 +121,9 @@ class Agent : public Verb {
     if (address_.IsLoopback()) return "";
     if (!is_open_) {
       return address_.Text() +
-             " can be reached from other machines, and nothing in this protocol is secret; add "
-             "--open-to-network with --token-file or --allow-peers, or use an ssh tunnel to "
-             "127.0.0.1";
+             " can be reached from other machines, and this protocol keeps nothing secret. Use an "
+             "ssh tunnel to 127.0.0.1, or add --open-to-network with --token-file or "
+             "--allow-peers";
     }
     if (!doorkeeper_.HasToken() && !doorkeeper_.HasPeers()) {
       return "--open-to-network would let every machine capture your programs; say with "

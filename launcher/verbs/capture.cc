@@ -38,7 +38,8 @@ std::string CheckLength(std::string_view text) {
 class CaptureVerb : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positionals("HOST:PORT", &hosts_, "Profiler servers, also several with commas between them");
+    options->Positionals("HOST:PORT", &hosts_,
+                         "Profiler servers, also several with commas between them");
     options->Value("--for", &length_, "TIME", "How long to capture, at most 10m", CheckLength);
     options->Value("-o,--output", &output_, "DIR",
                    "TensorBoard's log folder, which may exist: it gets a run");
@@ -123,8 +124,8 @@ class CaptureVerb : public Verb {
     }
   }
 
-  static bool Write(const codec::OwnedFile& file, const AnswerTrace& trace,
-                    const std::string& path, OutputFolder* folder) {
+  static bool Write(const codec::OwnedFile& file, const AnswerTrace& trace, const std::string& path,
+                    OutputFolder* folder) {
     std::string room(256 << 10, '\0');
     for (uint64_t at = 0; at < trace.bytes;) {
       const uint64_t piece = std::min<uint64_t>(room.size(), trace.bytes - at);

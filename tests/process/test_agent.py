@@ -232,6 +232,16 @@ def test_an_agent_that_ends_leaves_nothing_recording(tmp_path, agent, training):
     assert "closed the connection" in asking.communicate()[1].decode() and asking.returncode == 3
 
 
+def test_an_agent_that_is_killed_leaves_nothing_recording(tmp_path, agent, training):
+    server = agent("--bundle", training.bundle)
+    asking = subprocess.Popen([str(GPUPROF), "capture", server.address, "--for", "9m", "-o", str(tmp_path / "logs")],
+                              stderr=subprocess.PIPE, env=clean_environment())
+    training.wait_for(lambda: training.state()["state"] == "capturing")
+    server.end(signal.SIGKILL)
+    training.wait_for(lambda: training.state()["state"] == "dormant")
+    asking.communicate()
+
+
 def test_a_process_that_records_already_goes_on(tmp_path, agent, training):
     assert training.ctl("start").status == 0
     server = agent("--pid", training.pid)

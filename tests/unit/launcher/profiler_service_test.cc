@@ -32,8 +32,7 @@ class FakeCapturer : public Capturer {
     lengths.push_back(length);
     began.set_value();
     // As long as the test wants, or the client waits.
-    while (!is_released && call.WaitUntil(Clock::now() + milliseconds(5))) {
-    }
+    while (!is_released && call.WaitUntil(Clock::now() + milliseconds(5))) {}
     was_left = call.IsGone();
     CaptureResult result;
     result.words.warnings = {"a warning"};
@@ -74,9 +73,9 @@ class ServiceTest : public testing::Test {
     const auto promise = std::make_shared<std::promise<RpcAnswer>>();
     Asked asked;
     asked.answer = promise->get_future();
-    asked.call = std::make_shared<RpcCall>(std::move(request), std::nullopt, [promise](RpcAnswer answer) {
-      promise->set_value(std::move(answer));
-    });
+    asked.call = std::make_shared<RpcCall>(
+        std::move(request), std::nullopt,
+        [promise](RpcAnswer answer) { promise->set_value(std::move(answer)); });
     service_.Begin(asked.call);
     return asked;
   }
@@ -111,7 +110,8 @@ TEST_F(ServiceTest, OneCaptureAtATime) {
   capturer_.began.get_future().wait();
   RpcAnswer second = Ask(kProfileMethod, Profile(1000)).answer.get();
   EXPECT_EQ(second.status, GrpcStatus::kOk);
-  EXPECT_NE(AllOf(std::move(second.body)).find("another capture of this agent runs"), std::string::npos);
+  EXPECT_NE(AllOf(std::move(second.body)).find("another capture of this agent runs"),
+            std::string::npos);
   capturer_.is_released = true;
   EXPECT_EQ(first.answer.get().status, GrpcStatus::kOk);
   EXPECT_EQ(capturer_.lengths.size(), 1u);
@@ -158,7 +158,8 @@ TEST_F(ServiceTest, ASnapshotIsAnXSpace) {
 }
 
 TEST_F(ServiceTest, OtherCalls) {
-  EXPECT_EQ(Ask("/tensorflow.ProfilerService/Terminate", "").answer.get().status, GrpcStatus::kUnimplemented);
+  EXPECT_EQ(Ask("/tensorflow.ProfilerService/Terminate", "").answer.get().status,
+            GrpcStatus::kUnimplemented);
   EXPECT_EQ(Ask(kProfileMethod, "\x0a\x7f").answer.get().status, GrpcStatus::kInvalidArgument);
   RpcAnswer refused = Ask(kStartContinuousMethod, "").answer.get();
   EXPECT_EQ(refused.status, GrpcStatus::kFailedPrecondition);
