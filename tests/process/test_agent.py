@@ -446,6 +446,30 @@ def test_bytes_of_anybody_do_not_end_the_agent(tmp_path, agent, training):
         connection.close()
 
 
+@needs_tensorflow
+def test_no_path_of_a_client_is_written(tmp_path, agent, training):
+    for folder in ("kept", "client"):
+        (tmp_path / folder).mkdir()
+    server = agent("--bundle", training.bundle, "--logdir", tmp_path / "kept")
+    done = client(TENSORFLOW, "ask-with-paths", server.address, tmp_path / "client")
+    assert done.returncode == 0 and int(done.stdout) > 100, done.stderr
+    assert list((tmp_path / "client").iterdir()) == []
+    kept = file_in(tmp_path / "kept")
+    assert kept.parent.name.startswith(".._.._.._") and "/" not in kept.parent.name
+    assert [path for path in tmp_path.rglob("*.pb") if training.bundle not in path.parents] == [kept]
+
+
+@needs_tensorflow
+def test_a_server_chooses_no_path(tmp_path, started):
+    port = free_port()
+    assert started(TENSORFLOW, "serve-paths", port).stdout.readline() == b"ready\n"
+    done = capture(f"127.0.0.1:{port}", tmp_path / "a" / "b" / "logs", "--for", "0s")
+    assert done.status == 0, done.err.decode()
+    (_, names), = runs_in(tmp_path / "a" / "b" / "logs").items()
+    assert len(names) == 5 and all(re.fullmatch(rf"127\.0\.0\.1_{port}\.[\w.-]*xplane\.pb", name) for name in names), names
+    assert len(list(tmp_path.rglob("*.pb"))) == 5 and b"\x1b" not in done.err
+
+
 @pytest.mark.parametrize("data,words", [
     (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak HTTP/2"),
     (b"", "closed the connection"),
