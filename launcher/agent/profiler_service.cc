@@ -62,8 +62,8 @@ struct ProfilerService::Work {
   std::list<Worker> workers;  // the thread of Begin() alone
 
   std::mutex mutex;
-  bool is_capturing = false;
-  Clock::time_point capture_end;  // when the running capture should have ended
+  std::shared_ptr<const RpcCall> capturing;  // for whom a capture runs
+  Clock::time_point capture_end;             // when it should have ended
 
   void JoinDone() {
     for (auto at = workers.begin(); at != workers.end();) {
@@ -180,21 +180,23 @@ struct ProfilerService::Work {
   }
 
   // Takes the turn to capture. Returns empty, or why another capture has it.
-  std::string TakeTurn(Clock::time_point end) {
+  std::string TakeTurn(const std::shared_ptr<RpcCall>& call, Clock::time_point end) {
     const std::lock_guard lock(mutex);
-    if (is_capturing) {
+    if (capturing != nullptr && capturing->IsGone())
+      return "the capture of a client that has left is about to end; try again";
+    if (capturing != nullptr) {
       const auto left = std::chrono::duration_cast<milliseconds>(capture_end - Clock::now());
       return "another capture of this agent runs" +
              (left > milliseconds(0) ? ", for " + Seconds(left) + " more" : std::string()) +
              "; try again after it";
     }
-    is_capturing = true;
+    capturing = call;
     capture_end = end;
     return "";
   }
   void GiveTurn() {
     const std::lock_guard lock(mutex);
-    is_capturing = false;
+    capturing = nullptr;
   }
 
   // Keeps a copy of what was captured.
@@ -211,7 +213,7 @@ struct ProfilerService::Work {
     std::string fault = ReadProfileRequest(call->request().message, &request);
     if (!fault.empty()) return call->Fail(GrpcStatus::kInvalidArgument, std::move(fault));
     fault = MakePlan(request, *call, &plan);
-    if (fault.empty()) fault = TakeTurn(plan.start + plan.length);
+    if (fault.empty()) fault = TakeTurn(call, plan.start + plan.length);
     if (!fault.empty()) return AnswerError(call.get(), std::move(fault));
     Capture(
         call,
@@ -228,7 +230,7 @@ struct ProfilerService::Work {
 
   void Snapshot(const std::shared_ptr<RpcCall>& call) {
     const Clock::time_point now = Clock::now(), end = call->deadline().value_or(now + kUsualWait);
-    std::string fault = TakeTurn(now);
+    std::string fault = TakeTurn(call, now);
     if (!fault.empty()) return AnswerError(call.get(), std::move(fault), true);
     const auto left = std::chrono::duration_cast<milliseconds>(end - now);
     Capture(
@@ -274,7 +276,7 @@ struct ProfilerService::Work {
 
   std::string State() {
     const std::lock_guard lock(mutex);
-    return is_capturing ? "A capture of this agent runs.\n" : "";
+    return capturing != nullptr ? "A capture of this agent runs.\n" : "";
   }
 
   void Continuous(const std::shared_ptr<RpcCall>& call, bool is_start) {
