@@ -254,6 +254,10 @@ Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* cont
 struct ExportOptions {
   int32_t pid = 0;   // only this process; 0: all
   std::string name;  // of the file, which the file itself tells
+  // Only rows that begin from the first moment on and before the second, in ns of the bundle's
+  // time.
+  std::optional<std::pair<int64_t, int64_t>> window = {};
+  bool is_clock_window = false;  // `window` is in ns of CLOCK_REALTIME
 };
 // What an export could not put into the file.
 struct ExportReport {

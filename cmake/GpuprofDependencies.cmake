@@ -7,6 +7,7 @@
 #   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
 #   gpuprof_minizip    static minizip of zlib (analysis/import/zip_file.cc alone uses it)
 #   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_nghttp2    nghttp2 (launcher/agent/ alone uses it)
 #   gpuprof_http       cpp-httplib (launcher/http_messages.cc alone uses it); without it there is no target
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
@@ -46,6 +47,8 @@ target_compile_definitions(gpuprof_utf8proc INTERFACE UTF8PROC_STATIC)
 gpuprof_find_static(NAME gpuprof_zlib LIBRARY libz.a HEADER zlib.h FIX "run scripts/setup")
 gpuprof_find_static(NAME gpuprof_minizip LIBRARY libminizip.a HEADER minizip/unzip.h FIX "run scripts/setup")
 target_link_libraries(gpuprof_minizip INTERFACE gpuprof_zlib)
+gpuprof_find_static(NAME gpuprof_nghttp2 LIBRARY libnghttp2.a HEADER nghttp2/nghttp2.h FIX "run scripts/setup")
+target_compile_definitions(gpuprof_nghttp2 INTERFACE NGHTTP2_STATICLIB)
 find_library(SIMDJSON_LIBRARY NAMES simdjson)
 find_path(SIMDJSON_INCLUDE NAMES simdjson.h)
 mark_as_advanced(SIMDJSON_LIBRARY SIMDJSON_INCLUDE)

@@ -93,6 +93,22 @@ constexpr char kAttachFooter[] =
     "Exit status: 0 done, 1 the process was refused, 2 wrong usage, 3 no process has this number.\n"
     "It is 125 if nothing was tried.";
 
+constexpr char kAgentFooter[] =
+    "  gpuprof run --capture=off -- python3 train.py &\n"
+    "  gpuprof agent --logdir logs                 # then: Capture profile, localhost:9012\n\n"
+    "Captures the running processes that 'gpuprof ps' lists, for as long as the client asks. The "
+    "trace goes to the client.\n"
+    "On this machine only your own clients and root's are answered. Other machines need "
+    "--open-to-network.\n"
+    "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port.";
+
+constexpr char kCaptureFooter[] =
+    "  gpuprof capture node1:9012,node2:9012 --for 5s -o job    # then: gpuprof report job\n\n"
+    "A server is 'gpuprof agent', or what tf.profiler.experimental.server.start() and "
+    "jax.profiler.start_server() start.\n"
+    "All servers capture at the same time. Each file is that of a server: HOST_PORT.xplane.pb.\n"
+    "Exit status: 0 success, 2 wrong usage, 3 a server failed, or the files could not be written.";
+
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
   Say(what + (sentence ? " See '" : "; see '") + where + "'");
@@ -191,6 +207,11 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeDetach},
       {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
        "Exit status: 0, also when the list is empty.", MakePs},
+      {"agent", "[OPTIONS]", "Answer 'Capture profile' of TensorBoard and xprof", kAgentFooter,
+       MakeAgent},
+      {"capture", "[OPTIONS] HOST:PORT[,HOST:PORT]...",
+       "Capture programs of other machines, from their profiler servers", kCaptureFooter,
+       MakeCapture},
       {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,
        MakeStats},
       {"advise", "[OPTIONS] BUNDLE", "Say what bounds a program, and what to try first",

@@ -50,6 +50,8 @@ std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakeAttach();
 std::unique_ptr<Verb> MakeDetach();
 std::unique_ptr<Verb> MakePs();
+std::unique_ptr<Verb> MakeAgent();
+std::unique_ptr<Verb> MakeCapture();
 std::unique_ptr<Verb> MakeAdvise();
 std::unique_ptr<Verb> MakeTry();
 std::unique_ptr<Verb> MakeDiff();

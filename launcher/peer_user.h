@@ -16,7 +16,8 @@ namespace gpuprof::launcher {
 class PeerUser {
  public:
   PeerUser();
-  // Returns the user who opened the other end of a connection of 127.0.0.1. None: the kernel does
+  // Returns the user who opened the other end of a connection of this machine, of
+  // 127.0.0.1 or ::1. None: the kernel does
   // not tell, or the other end is closed.
   std::optional<uid_t> Of(int connection);
 

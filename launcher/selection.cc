@@ -34,7 +34,33 @@ std::string ReadMoment(std::string_view text, uint64_t* nanoseconds) {
   return "";
 }
 
+// Reads seconds with up to nine places behind the point.
+bool ReadClock(std::string_view text, int64_t* nanoseconds) {
+  constexpr size_t kPlaces = 9;
+  constexpr uint64_t kMostSeconds = INT64_MAX / 1'000'000'000 - 1;
+  if (!text.starts_with('@')) return false;
+  text.remove_prefix(1);
+  const size_t point = text.find('.');
+  std::string places(point == std::string_view::npos ? "" : text.substr(point + 1));
+  uint64_t seconds = 0, rest = 0;
+  if (places.size() > kPlaces || !ReadNumber(text.substr(0, point), &seconds) ||
+      seconds > kMostSeconds)
+    return false;
+  places.resize(kPlaces, '0');
+  if (!ReadNumber(places, &rest)) return false;
+  *nanoseconds = static_cast<int64_t>(seconds * 1'000'000'000 + rest);
+  return true;
+}
+
 }  // namespace
+
+std::string ParseClockWindow(std::string_view text, std::pair<int64_t, int64_t>* window) {
+  const size_t dash = text.find('-');
+  if (dash == std::string_view::npos || !ReadClock(text.substr(0, dash), &window->first) ||
+      !ReadClock(text.substr(dash + 1), &window->second))
+    return Wrong(text, "@FROM-@TO in seconds since 1970, as in @1764370000.5-@1764370005");
+  return window->first < window->second ? "" : Wrong(text, "FROM-TO: it ends before it begins");
+}
 
 std::string ParseWindow(std::string_view text, std::optional<std::pair<int64_t, int64_t>>* window) {
   const size_t dash = text.find('-');

@@ -18,6 +18,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/export/event_writer.h"
+#include "analysis/export/export_window.h"
 #include "analysis/export/gpu_events.h"
 #include "analysis/export/header.h"
 #include "analysis/export/host_events.h"
@@ -150,8 +151,10 @@ std::string OnlyRank(const std::vector<const Process*>& processes, ExportReport*
 
 }  // namespace
 
-Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
+Error ExportChrome(const Trace& whole, const ExportOptions& options, Sink sink, void* context,
                    ExportReport* report) {
+  const std::shared_ptr<const Trace> part = PartOf(whole, options);
+  const Trace& trace = part == nullptr ? whole : *part;
   std::vector<const Process*> processes;
   for (const Process& process : trace.processes) {
     if (options.pid == 0 || process.pid == options.pid) processes.push_back(&process);

@@ -17,6 +17,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/export/export_window.h"
 #include "analysis/export/host_events.h"
 #include "analysis/export/left_out.h"
 #include "analysis/export/xspace_device.h"
@@ -257,8 +258,10 @@ class Writer {
 
 }  // namespace
 
-Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
+Error ExportXSpace(const Trace& whole, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report) {
+  const std::shared_ptr<const Trace> part = PartOf(whole, options);
+  const Trace& trace = part == nullptr ? whole : *part;
   PassOptions pass_options;
   pass_options.pid = options.pid;
   PassContext passes(trace, pass_options);

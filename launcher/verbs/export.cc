@@ -7,6 +7,7 @@
 #include "launcher/output_file.h"
 #include "launcher/output_folder.h"
 #include "launcher/reading.h"
+#include "launcher/selection.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -15,6 +16,19 @@ std::string CheckFormat(std::string_view format) {
   return format == "chrome" || format == "xspace"
              ? ""
              : "'" + std::string(format) + "' is not a format; there are chrome and xspace";
+}
+
+// Reads a window by the bundle's time, or by the clock.
+std::string ReadWindow(std::string_view text, analysis::ExportOptions* options) {
+  options->is_clock_window = text.starts_with('@');
+  if (!options->is_clock_window) return ParseWindow(text, &options->window);
+  options->window.emplace();
+  return ParseClockWindow(text, &*options->window);
+}
+
+std::string CheckWindow(std::string_view text) {
+  analysis::ExportOptions options;
+  return ReadWindow(text, &options);
 }
 
 class Export : public Verb {
@@ -31,6 +45,10 @@ class Export : public Verb {
                    "chrome: the new file, compressed if its name ends in .gz; -: standard output. "
                    "xspace: TensorBoard's log folder, which may exist");
     options->Number("--pid", &pid_, "PID", "Export only this process; 0: all");
+    options->Value("--window", &window_, "FROM-TO",
+                   "Export only what begins in this time since the bundle's first event, as in "
+                   "1.5s-3s; or since 1970, as in @1764370000.5-@1764370005",
+                   CheckWindow);
   }
 
   int Execute(const Options&) override {
@@ -47,6 +65,7 @@ class Export : public Verb {
     analysis::ExportOptions options;
     options.pid = static_cast<int32_t>(pid_);
     options.name = output_;
+    if (!window_.empty()) ReadWindow(window_, &options);
     analysis::ExportReport report;
     const int exported =
         is_folder ? WriteFolder(*trace, options, &report) : WriteFile(*trace, options, &report);
@@ -105,7 +124,7 @@ class Export : public Verb {
           " ranks; for tools that read one rank a file, export each process with --pid");
   }
 
-  std::string bundle_, output_, format_ = "chrome";
+  std::string bundle_, output_, window_, format_ = "chrome";
   uint32_t pid_ = 0;
 };
 

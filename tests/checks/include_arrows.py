@@ -41,6 +41,7 @@ CONFINED = [
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^httplib\.h$"), ("launcher/http_messages.cc",)),
+    (re.compile(r"^nghttp2/"), ("launcher/agent/http2_session.cc", "launcher/agent/remote_call.cc")),
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]
 

@@ -104,8 +104,8 @@ def trial(command):
         return ["report", BUNDLE, "-o", "-"]
     if verb == "try":
         return ["try", BUNDLE, "--list"]
-    if verb == "serve":
-        return ["help", "serve"]  # it would not end
+    if verb in ("serve", "agent", "capture"):
+        return ["help", verb]  # two would not end, and the third needs the second
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
     if verb in ("attach", "detach"):
@@ -168,7 +168,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "agent", "capture")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")

@@ -28,6 +28,7 @@ OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream 
 READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
 INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/module_lines.cc", "analysis/symbols/module_symbols.cc"}
 INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
+INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "local_capture.cc", "window_export.cc")}
 INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "attach/stage.cc", "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc",
     "doctor_checks.cc", "doctor_cuda.cc", "dormant.cc", "elf_file.cc", "folder_processes.cc", "given_files.cc", "obstacle_inbox.cc",

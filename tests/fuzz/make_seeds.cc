@@ -477,8 +477,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path root = argv[1];
-  for (const char* name : {"container", "chunk", "ring", "resume", "bundle", "segments", "model",
-                           "elf", "cubin", "control", "answer", "cupti", "nvtx", "baseline"})
+  for (const char* name :
+       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf", "cubin",
+        "control", "answer", "agent", "cupti", "nvtx", "baseline"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -498,6 +499,7 @@ int main(int argc, char** argv) {
   MakeBaselines(root / "baseline");
   gpuprof::fuzz::MakeControl(root / "control");
   gpuprof::fuzz::MakeAnswers(root / "answer");
+  gpuprof::fuzz::MakeAgent(root / "agent");
   gpuprof::fuzz::MakeCupti(root / "cupti");
   gpuprof::fuzz::MakePayloads(root / "nvtx");
   return 0;
