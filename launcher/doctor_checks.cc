@@ -28,6 +28,7 @@
 #include "launcher/text.h"
 #include "launcher/values.h"
 #include "launcher/version.h"
+#include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
 extern "C" char** environ;
@@ -68,10 +69,16 @@ int RunProbe(const std::vector<std::string>& command, const Variables& changes, 
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  // doctor has one thread, so nobody else sees the change. Old C libraries cannot do it in the
+  // child.
+  const codec::OwnedFile here(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   pid_t child = -1;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  int error = chdir("/") == 0 ? 0 : errno;
+  if (error == 0)
+    error =
+        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  // A folder that was removed meanwhile is not needed any more.
+  if (here.fd() >= 0 && fchdir(here.fd()) != 0) errno = 0;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   char buffer[4096];

@@ -26,7 +26,7 @@ OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream 
 # other means, and hand on nothing of a recording: they read what the kernel or gpuprof itself wrote, modules of
 # programs, settings, and they write.
 READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
-INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/module_lines.cc", "analysis/symbols/module_symbols.cc"}
+INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/elf_sections.cc"}
 INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
 INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc",
