@@ -22,12 +22,13 @@
 #include <sstream>
 
 #include "launcher/child.h"
+#include "launcher/doctor/installation.h"
 #include "launcher/doctor_cuda.h"
 #include "launcher/objects.h"
+#include "launcher/plain_path.h"
 #include "launcher/program.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
-#include "launcher/version.h"
 #include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
@@ -96,9 +97,16 @@ int RunProbe(const std::vector<std::string>& command, const Variables& changes, 
 // what is wrong with it.
 Check CheckObject(const char* name, const std::string& path) {
   std::string output;
+  std::string loadable = path;
+  if (!IsPlain(path)) {
+    const size_t slash = path.rfind('/');
+    const std::string folder = PlainPathTo(path.substr(0, slash), &output);
+    if (folder.empty()) return {name, Level::kFail, output, "install gpuprof at another path"};
+    loadable = folder + path.substr(slash);
+  }
   const int status =
-      RunProbe({"/bin/true"}, {{"LD_PRELOAD", path}, {"LD_BIND_NOW", "1"}, {proto::kEnvBundle, ""}},
-               &output);
+      RunProbe({"/bin/true"},
+               {{"LD_PRELOAD", loadable}, {"LD_BIND_NOW", "1"}, {proto::kEnvBundle, ""}}, &output);
   if (status == 0 && output.empty()) return {name, Level::kOk, path, ""};
   const std::string words = output.empty()
                                 ? "the probe ended with wait status " + std::to_string(status)
@@ -300,8 +308,8 @@ Check CheckVariables(const Variables& environment) {
 }
 
 std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variables& environment) {
-  std::vector<Check> checks = {
-      {"gpuprof", Level::kOk, std::string(kVersion) + " in " + OwnFolder(), ""}};
+  const char* path = std::getenv("PATH");
+  std::vector<Check> checks = {CheckInstallation(OwnPath(), path == nullptr ? "" : path)};
   checks.push_back(CheckSystem());
   CheckObjects(settings, &checks);
   checks.push_back(CheckVariables(environment));

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "launcher/plain_path.h"
 #include "launcher/program.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
@@ -60,8 +61,10 @@ bool IsAsan(const std::string& entry) {
 
 }  // namespace
 
+std::string OwnPath() { return Absolute("/proc/self/exe"); }
+
 std::string OwnFolder() {
-  const std::string path = Absolute("/proc/self/exe");
+  const std::string path = OwnPath();
   return path.substr(0, path.rfind('/'));
 }
 
@@ -79,12 +82,10 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
   if (!objects.error.empty()) return objects;
   objects.tracer = Locate(proto::kTracerObject, "tracer", proto::kEnvTracer, tracer, command_folder,
                           &objects.error);
-  const bool unusable = objects.inject.find_first_of(" :") != std::string::npos;
-  if (objects.error.empty() && unusable) {
-    // The loader splits LD_PRELOAD at both and knows no quoting.
-    objects.error = "the path of " + objects.inject +
-                    " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path "
-                    "without spaces and colons";
+  if (objects.error.empty() && !IsPlain(objects.inject)) {
+    const size_t slash = objects.inject.rfind('/');
+    const std::string folder = PlainPathTo(objects.inject.substr(0, slash), &objects.error);
+    objects.inject = folder + objects.inject.substr(slash);
   }
   return objects;
 }

@@ -26,6 +26,9 @@ Objects FindObjects(const std::vector<Setting>& settings);
 Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
                         const std::string& tracer);
 
+// Returns the path of the running command, without links; empty if there is no /proc.
+std::string OwnPath();
+
 // Returns the folder of the running command; empty if there is no /proc to read it from.
 std::string OwnFolder();
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Values of DWARF attributes and of the lists of files, by their form. For the readers of lines
-// beside it; one thread.
+// Values of DWARF attributes and of the lists of files, by their form. For the readers of source
+// lines; one thread.
 
 #pragma once
 

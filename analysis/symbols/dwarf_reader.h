@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads numbers and words of a DWARF section, one after another. For the readers of lines beside
-// it; one thread. Behind the end everything is 0 and empty, and `ok` says so.
+// Reads numbers and words of a DWARF section, one after another. For the readers of source lines;
+// one thread. Behind the end everything is 0 and empty, and `ok` says so.
 
 #pragma once
 

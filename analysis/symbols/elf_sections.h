@@ -48,8 +48,8 @@ class ElfSections {
   // Returns the first section of that name or type; null: no section is.
   const Section* Named(std::string_view name) const;
   const Section* OfType(uint32_t type) const;
-  // Returns the bytes of a section, unpacked. Empty: the file has no such bytes, or more
-  // than any real file.
+  // Returns the bytes of a section, unpacked. Empty: the file lacks them, or they are more
+  // than any real file has.
   SectionBytes Read(const Section& section) const;
   // Returns the build id in the notes; empty: no note has one.
   std::string BuildId() const;
