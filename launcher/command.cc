@@ -229,6 +229,10 @@ const std::vector<VerbEntry>& VerbTable() {
        "  eval \"$(gpuprof env -o /traces/job1)\"\n\n"
        "Exit status: 0 success, 2 wrong usage, 125 the injected object is missing.",
        MakeEnv},
+      {"install", "DIR", "Copy gpuprof into a folder, for example a volume of containers",
+       "  docker run --rm -v gpuprof:/gpuprof gpuprof install /gpuprof\n\n"
+       "Exit status: 0 copied, 2 wrong usage, or the folder cannot be used.",
+       MakeInstall},
       {"completions", "bash|zsh|fish", "Print a completion script for a shell",
        "  source <(gpuprof completions bash)\n"
        "  gpuprof completions zsh > ~/.zfunc/_gpuprof\n"

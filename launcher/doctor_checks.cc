@@ -22,6 +22,7 @@
 #include <sstream>
 
 #include "launcher/child.h"
+#include "launcher/doctor/container.h"
 #include "launcher/doctor/installation.h"
 #include "launcher/doctor_cuda.h"
 #include "launcher/objects.h"
@@ -123,6 +124,12 @@ void CheckObjects(const std::vector<Setting>& settings, std::vector<Check>* chec
          "install gpuprof as a whole (cmake --install), or set GPUPROF_INJECT and GPUPROF_TRACER"});
     return;
   }
+  if (const std::string why = WhyUnloadable(objects); !why.empty()) {
+    const size_t fix = why.find("; ");
+    checks->push_back({"objects", Level::kFail, why.substr(0, fix),
+                       fix == std::string::npos ? "check its permissions" : why.substr(fix + 2)});
+    return;
+  }
   checks->push_back(CheckObject("inject object", objects.inject));
   checks->push_back(CheckObject("tracer object", objects.tracer));
 }
@@ -185,32 +192,6 @@ Check CheckDisk() {
             "free some space, or name bundles elsewhere with -o DIR"};
   }
   return {"working directory", Level::kOk, found, ""};
-}
-
-Check CheckPtrace() {
-  const std::string scope = ReadLine("/proc/sys/kernel/yama/ptrace_scope");
-  const std::string found = scope.empty() ? "no Yama: processes of the same user may be traced"
-                                          : "kernel.yama.ptrace_scope is " + scope;
-  return {"ptrace", Level::kInfo, found + " (recording does not need ptrace)", ""};
-}
-
-Check CheckContainer() {
-  std::vector<std::string> signs;
-  if (access("/.dockerenv", F_OK) == 0) signs.emplace_back("Docker");
-  if (access("/run/.containerenv", F_OK) == 0) signs.emplace_back("Podman");
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) signs.emplace_back("Kubernetes");
-  if (std::getenv("SINGULARITY_NAME") != nullptr || std::getenv("APPTAINER_NAME") != nullptr)
-    signs.emplace_back("Apptainer");
-  const std::string seccomp = LineStarting("/proc/self/status", "Seccomp:\t");
-  const std::string filter = seccomp == "2" ? "a seccomp filter is active" : "no seccomp filter";
-  const std::string where =
-      signs.empty() ? "none seen" : Join(", ", signs.data(), signs.data() + signs.size());
-  const std::string limit = ReadLine("/sys/fs/cgroup/memory.max");
-  const bool limited = !limit.empty() && limit != "max";
-  const std::string memory = limited ? "; memory limit of the control group " +
-                                           FormatBytes(std::strtoull(limit.c_str(), nullptr, 10))
-                                     : "";
-  return {"container", Level::kInfo, where + "; " + filter + memory, ""};
 }
 
 std::string FindBelow(const std::string& folder, const std::string& file) {
@@ -320,8 +301,7 @@ std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variabl
   checks.push_back(CheckSignal(environment, FindSetting(settings, proto::kEnvSignal).value));
   checks.push_back(CheckRuntimeFolder());
   checks.push_back(CheckDisk());
-  checks.push_back(CheckPtrace());
-  checks.push_back(CheckContainer());
+  for (Check& check : ContainerChecks(ReadContainerFacts())) checks.push_back(std::move(check));
   checks.push_back(CheckTorch());
   for (Check& check : CudaChecks(environment)) checks.push_back(std::move(check));
   return checks;

@@ -32,6 +32,9 @@ std::string OwnPath();
 // Returns the folder of the running command; empty if there is no /proc to read it from.
 std::string OwnFolder();
 
+// Maps both objects as the loader does. Returns "", or why no program can load them, and the fix.
+std::string WhyUnloadable(const Objects& objects);
+
 // Returns LD_PRELOAD with `inject` added, each object once. A sanitizer's runtime comes first, as
 // it aborts the program otherwise. gpuprof's object comes second, as events of a preloaded
 // allocator flow only to objects in front of the allocator. The objects of `existing` follow.

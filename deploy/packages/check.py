@@ -23,11 +23,11 @@ NOBODY = "65534"
 STEPS = r"""
 set -eu
 "$1" --version
-"$1" run -o /tmp/bundle -- sh -c 'for i in 1 2 3; do ls / > /dev/null; done; echo done' > /tmp/out 2> /tmp/err
+"$1" run --include dash,ls -o /tmp/bundle -- sh -c 'for i in 1 2 3; do ls / > /dev/null; done; echo done' > /tmp/out 2> /tmp/err
 grep -qx done /tmp/out
 ! grep -i 'preload' /tmp/err
 "$1" stats overview /tmp/bundle | grep -q .
-"$1" info /tmp/bundle --json | grep -q '"processes"'
+"$1" info /tmp/bundle --json | grep -q '"executable": ".*/ls"'
 "$1" report /tmp/bundle -o /tmp/report.html
 test "$(wc -c < /tmp/report.html)" -gt 100000
 "$1" doctor > /tmp/doctor || { cat /tmp/doctor; exit 1; }

@@ -39,7 +39,8 @@ class Env : public Verb {
       Say(error);
       return kExitUsage;
     }
-    const Objects objects = FindObjects(settings);
+    Objects objects = FindObjects(settings);
+    if (objects.error.empty()) objects.error = WhyUnloadable(objects);
     if (!objects.error.empty()) {
       Say(objects.error);
       return kExitOwnFailure;

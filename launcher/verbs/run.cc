@@ -83,6 +83,7 @@ class Run : public Verb {
     if (!facts_.program.executable) return NotExecutable(EACCES);
     const Objects objects = FindObjects(facts_.settings);
     if (!objects.error.empty()) return Fail(objects.error);
+    if (const std::string why = WhyUnloadable(objects); !why.empty()) return Fail(why);
     std::string fault = OpenGpuLog();
     if (fault.empty()) fault = OpenBundle();
     if (!fault.empty()) return Fail(fault);

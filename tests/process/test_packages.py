@@ -3,6 +3,7 @@
 """Packages of this build: they need the C library alone, and work where they are put. `scripts/package --check` does the
 same on other systems."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -59,10 +60,11 @@ def run(command, *arguments, cwd, env=None, **more):
 
 def records(command, cwd, **more):
     """Records a program and reads the recording: no word about the loader, and the program is in it."""
-    done = run(command, "run", "-o", "b", "--", "sh", "-c", "ls / > /dev/null; echo done", cwd=cwd, **more)
+    done = run(command, "run", "--include=dash,sh,bash,ls", "-o", "b", "--", "sh", "-c", "ls / > /dev/null; echo done", cwd=cwd, **more)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "preload" not in done.stderr
-    assert "sh" in run(command, "info", "b", cwd=cwd, **more).stdout
+    processes = json.loads(run(command, "info", "b", "--json", cwd=cwd, **more).stdout)["processes"]
+    assert any(process["executable"].endswith("/ls") for process in processes)
     overview = run(command, "stats", "overview", "b", cwd=cwd, **more)
     assert overview.returncode == 0, overview.stderr
 
