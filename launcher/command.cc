@@ -233,6 +233,11 @@ const std::vector<VerbEntry>& VerbTable() {
        "  docker run --rm -v gpuprof:/gpuprof gpuprof install /gpuprof\n\n"
        "Exit status: 0 copied, 2 wrong usage, or the folder cannot be used.",
        MakeInstall},
+      {"inject", "-f FILE [OPTIONS]", "Change manifests of Kubernetes so that pods are recorded",
+       "  gpuprof inject -f pod.yaml | kubectl apply -f -\n\n"
+       "Exit status: 0 changed, 2 wrong usage, or a manifest that cannot be changed, 3 the file "
+       "cannot be read.",
+       MakeInject},
       {"completions", "bash|zsh|fish", "Print a completion script for a shell",
        "  source <(gpuprof completions bash)\n"
        "  gpuprof completions zsh > ~/.zfunc/_gpuprof\n"

@@ -19,6 +19,7 @@
 #include "launcher/objects.h"
 #include "launcher/program.h"
 #include "launcher/text.h"
+#include "launcher/values.h"
 #include "launcher/version.h"
 #include "proto/codec/open_regular.h"
 
@@ -74,6 +75,9 @@ class Install : public Verb {
  public:
   void Declare(Options* options) override {
     options->Positional("DIR", &folder_, "The folder; bin/ and lib/gpuprof/ are made in it");
+    options->Value("--folders", &bundles_, "DIRS",
+                   "Also make these folders for bundles, comma separated; made by root, any user "
+                   "may write there");
   }
 
   int Execute(const Options&) override {
@@ -95,6 +99,13 @@ class Install : public Verb {
     }
     // A volume may be mounted so that nothing in it can run.
     if (const std::string why = WhyUnloadable(copied); !why.empty()) return Fail(why);
+    for (const std::string& bundle : Split(bundles_, ',')) {
+      if (bundle.empty()) continue;
+      const int error = MakeBundle(AbsolutePath(bundle));
+      if (error != 0)
+        return Fail(bundle + " cannot be made: " + std::strerror(error) +
+                    "; name a folder that you may write");
+    }
     PutOut("gpuprof " + std::string(kVersion) + " is in " + folder + "; record with " + folder +
            "/bin/gpuprof run -- COMMAND\n");
     return kExitOk;
@@ -106,7 +117,14 @@ class Install : public Verb {
     return kExitUsage;
   }
 
-  std::string folder_;
+  // The recorder trusts folders of its own user and of root. Which user the program has may not be
+  // known when root makes the folder.
+  static int MakeBundle(const std::string& path) {
+    if (const int error = MakeFolders(path); error != 0) return error;
+    return chmod(path.c_str(), geteuid() == 0 ? 0777 : 0700) == 0 ? 0 : errno;
+  }
+
+  std::string folder_, bundles_;
 };
 
 }  // namespace

@@ -36,6 +36,10 @@ ACTIONS = {"start", "stop", "toggle", "snapshot", "status"}
 NOT_OF_ENV = {"--quiet": 0, "--gpu-log": 1}  # with how many values
 
 
+# Options of `docker run`, which docs/containers.md names.
+OF_OTHERS = {"user", "shm-size", "cap-add", "cap-drop", "security-opt", "privileged"}
+
+
 def console_commands(text):
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
     return [line[2:].split("  #")[0] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
@@ -166,7 +170,8 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report", "serve", "try")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install")))
+        known |= OF_OTHERS
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")
