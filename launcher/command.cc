@@ -230,7 +230,7 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0 success, 2 wrong usage, 125 the injected object is missing.",
        MakeEnv},
       {"install", "DIR", "Copy gpuprof into a folder, for example a volume of containers",
-       "  docker run --rm -v gpuprof:/gpuprof gpuprof install /gpuprof\n\n"
+       "  docker run --rm -v tools:/tools gpuprof install /tools\n\n"
        "Exit status: 0 copied, 2 wrong usage, or the folder cannot be used.",
        MakeInstall},
       {"inject", "-f FILE [OPTIONS]", "Change manifests of Kubernetes so that pods are recorded",

@@ -82,7 +82,11 @@ class Inject : public Verb {
     const Injection injection = InjectIntoManifest(*text, injection_);
     if (!injection.fault.empty()) return Fail(file_ + ": " + injection.fault, kExitUsage);
     for (const std::string& note : injection.notes) Say(note);
-    PutBytes(injection.text);
+    if (isatty(STDOUT_FILENO) == 1) {
+      PutOut(injection.text);  // with what a terminal would obey as escapes
+    } else {
+      PutBytes(injection.text);
+    }
     return kExitOk;
   }
 

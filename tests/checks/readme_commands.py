@@ -108,8 +108,8 @@ def trial(command):
         return ["report", BUNDLE, "-o", "-"]
     if verb == "try":
         return ["try", BUNDLE, "--list"]
-    if verb == "serve":
-        return ["help", "serve"]  # it would not end
+    if verb in ("serve", "inject", "install"):
+        return ["help", verb]  # it would not end, or needs a file or a place
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
     if verb == "ctl":
