@@ -127,8 +127,8 @@ class Reader {
     if (node->is_flow) node->end = OffsetOf(event_.end_mark);
     // An anchor in front is no part of the first line's column.
     if (!node->is_flow && !node->pairs.empty()) {
-      node->begin = node->pairs.front().first.begin;
-      node->column = node->pairs.front().first.column;
+      node->begin = node->pairs.front().key.begin;
+      node->column = node->pairs.front().key.column;
     }
     return true;
   }

@@ -9,10 +9,11 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gpuprof::launcher {
+
+struct YamlPair;
 
 struct YamlNode {
   enum class Kind { kScalar, kMapping, kSequence, kAlias };
@@ -25,8 +26,8 @@ struct YamlNode {
   size_t end = 0;         // offset behind the last byte of a scalar or of what stands in brackets
   size_t column = 0;      // of `begin`
   size_t line = 0;        // of `begin`, from 1 on
-  std::vector<std::pair<YamlNode, YamlNode>> pairs;  // of a mapping
-  std::vector<YamlNode> items;                       // of a sequence
+  std::vector<YamlPair> pairs;  // of a mapping
+  std::vector<YamlNode> items;  // of a sequence
 
   bool is_mapping() const { return kind == Kind::kMapping; }
   bool is_sequence() const { return kind == Kind::kSequence; }
@@ -36,6 +37,10 @@ struct YamlNode {
   const YamlNode* Find(const std::string& key) const;
   // Returns the text of the value of a key; empty: the key is missing, or no scalar.
   std::string Text(const std::string& key) const;
+};
+
+struct YamlPair {
+  YamlNode key, value;
 };
 
 // Reads all documents. Returns "", or what is wrong and in which line.
