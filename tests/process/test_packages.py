@@ -112,6 +112,40 @@ def test_children_that_outlive_the_command_still_find_the_object(unpacked, tmp_p
     assert (after.returncode, after.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become two other users")
+def test_a_folder_that_another_user_made_first_gets_no_link(unpacked, tmp_path):
+    """Whoever owned the folder could exchange what programs of the victim load."""
+    attacker, victim = 65530, 65531
+    taken = [pathlib.Path(f"{place}/gpuprof-objects-{victim}") for place in ("/dev/shm", "/tmp")]
+    place = tmp_path / "place"
+    place.mkdir()
+    for folder in [unpacked, *unpacked.parents, place, *place.parents]:
+        if str(folder).startswith("/tmp/") and folder.stat().st_mode & 0o111 != 0o111:
+            os.chmod(folder, 0o755)
+    place.chmod(0o777)
+    env = {**clean_env(), "HOME": "/nonexistent"}
+    env.pop("XDG_CACHE_HOME", None)
+    command = (unpacked / "bin" / "gpuprof", "env")
+    own = {"cwd": place, "env": env, "user": victim, "group": victim, "extra_groups": []}
+    try:
+        taken[0].mkdir()
+        os.chown(taken[0], attacker, attacker)
+        done = run(*command, **own)
+        assert done.returncode == 0 and f"LD_PRELOAD={taken[1]}/" in done.stdout.replace("'", ""), done.stderr
+        shutil.rmtree(taken[1])
+        taken[1].mkdir()
+        os.chown(taken[1], attacker, attacker)
+        done = run(*command, **own)
+        assert done.returncode == 125 and "has a space or a colon" in done.stderr and str(taken[1]) in done.stderr
+        own["env"] = {**env, "TMPDIR": str(place)}
+        done = run(*command, **own)
+        assert done.returncode == 125 and "No folder can hold a link" in done.stderr, "any user may write above it, without the sticky bit"
+        assert not list(taken[0].iterdir()) and not list(taken[1].iterdir())
+    finally:
+        for folder in taken:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="module", name="environment")
 def install(packages, tmp_path_factory):
     """A Python environment under a path with a space, with the wheel in it."""
