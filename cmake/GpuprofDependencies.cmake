@@ -5,15 +5,23 @@
 #   gpuprof_zstd       static zstd (proto/codec alone uses it)
 #   gpuprof_utf8proc   static utf8proc (analysis/base uses it)
 #   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_yaml       static libyaml (launcher/kubernetes/yaml_tree.cc alone uses it)
 #   gpuprof_minizip    static minizip of zlib (analysis/import/zip_file.cc alone uses it)
-#   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
-#   gpuprof_nghttp2    nghttp2 (launcher/agent/ alone uses it)
-#   gpuprof_http       cpp-httplib (launcher/http_messages.cc alone uses it); without it there is no target
+#   gpuprof_nghttp2    static nghttp2 (launcher/agent/ alone uses it)
+#   gpuprof_simdjson   simdjson, built here (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_http       cpp-httplib, a header, without OpenSSL (launcher/http_messages.cc alone uses it)
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 
 find_package(Threads REQUIRED)
 # Module mode: distributions' packages of this age bring no CMake package of protobuf's own.
+# The command must run on machines that have none of these libraries.
+set(Protobuf_USE_STATIC_LIBS ON)
+foreach(kept IN ITEMS Protobuf_LIBRARY_RELEASE Protobuf_LITE_LIBRARY_RELEASE Protobuf_PROTOC_LIBRARY_RELEASE)
+  if("${${kept}}" MATCHES "[.]so$")
+    unset(${kept} CACHE)  # of a build folder that is older than this choice
+  endif()
+endforeach()
 find_package(Protobuf REQUIRED)
 # Ubuntu 22.04's protoc knows proto3's `optional`, but only when told so.
 set(GPUPROF_PROTOC_FLAGS)
@@ -45,39 +53,32 @@ gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run s
 gpuprof_find_static(NAME gpuprof_utf8proc LIBRARY libutf8proc.a HEADER utf8proc.h FIX "run scripts/setup")
 target_compile_definitions(gpuprof_utf8proc INTERFACE UTF8PROC_STATIC)
 gpuprof_find_static(NAME gpuprof_zlib LIBRARY libz.a HEADER zlib.h FIX "run scripts/setup")
+gpuprof_find_static(NAME gpuprof_yaml LIBRARY libyaml.a HEADER yaml.h FIX "run scripts/setup")
+target_compile_definitions(gpuprof_yaml INTERFACE YAML_DECLARE_STATIC)
 gpuprof_find_static(NAME gpuprof_minizip LIBRARY libminizip.a HEADER minizip/unzip.h FIX "run scripts/setup")
 target_link_libraries(gpuprof_minizip INTERFACE gpuprof_zlib)
 gpuprof_find_static(NAME gpuprof_nghttp2 LIBRARY libnghttp2.a HEADER nghttp2/nghttp2.h FIX "run scripts/setup")
 target_compile_definitions(gpuprof_nghttp2 INTERFACE NGHTTP2_STATICLIB)
-find_library(SIMDJSON_LIBRARY NAMES simdjson)
-find_path(SIMDJSON_INCLUDE NAMES simdjson.h)
-mark_as_advanced(SIMDJSON_LIBRARY SIMDJSON_INCLUDE)
-if(NOT SIMDJSON_LIBRARY OR NOT SIMDJSON_INCLUDE)
-  message(FATAL_ERROR "simdjson (its library and simdjson.h) is missing: run scripts/setup")
-endif()
-add_library(gpuprof_simdjson INTERFACE)
-target_link_libraries(gpuprof_simdjson INTERFACE "${SIMDJSON_LIBRARY}")
-target_include_directories(gpuprof_simdjson SYSTEM INTERFACE "${SIMDJSON_INCLUDE}")
-# Distributions split it into a header and a shared library, which must be used with the settings that it was built with.
-# Versions from 0.16 on have another interface for servers that accept connections themselves.
-find_package(PkgConfig QUIET)
-if(PKG_CONFIG_FOUND)
-  pkg_check_modules(GPUPROF_HTTPLIB QUIET cpp-httplib)
-endif()
-if(GPUPROF_HTTPLIB_FOUND)
-  find_path(HTTPLIB_INCLUDE NAMES httplib.h HINTS ${GPUPROF_HTTPLIB_INCLUDE_DIRS})
-  mark_as_advanced(HTTPLIB_INCLUDE)
-endif()
-if(HTTPLIB_INCLUDE AND GPUPROF_HTTPLIB_VERSION VERSION_LESS 0.16)
-  add_library(gpuprof_http INTERFACE)
-  target_link_libraries(gpuprof_http INTERFACE ${GPUPROF_HTTPLIB_LINK_LIBRARIES} Threads::Threads)
-  target_include_directories(gpuprof_http SYSTEM INTERFACE "${HTTPLIB_INCLUDE}")
-  target_compile_options(gpuprof_http INTERFACE ${GPUPROF_HTTPLIB_CFLAGS_OTHER})
-  target_compile_definitions(gpuprof_http INTERFACE GPUPROF_WITH_HTTP)
-else()
-  message(STATUS "gpuprof serve is left out: cpp-httplib older than 0.16 is needed (libcpp-httplib-dev)")
-endif()
 set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
+
+# gpuprof_find_source(VARIABLE file FOLDER folder of .deps)
+function(gpuprof_find_source variable file folder)
+  find_path(${variable} NAMES ${file} PATHS "${GPUPROF_DEPS_DIR}/${folder}" NO_DEFAULT_PATH)
+  mark_as_advanced(${variable})
+  if(NOT ${variable})
+    message(FATAL_ERROR "${GPUPROF_DEPS_DIR}/${folder}/${file} is missing: run scripts/setup")
+  endif()
+endfunction()
+# Distributions build it as a shared library, which a package of ours could not rely on.
+gpuprof_find_source(GPUPROF_SIMDJSON_FOLDER simdjson.cpp simdjson)
+add_library(gpuprof_simdjson STATIC "${GPUPROF_SIMDJSON_FOLDER}/simdjson.cpp")
+target_include_directories(gpuprof_simdjson SYSTEM PUBLIC "${GPUPROF_SIMDJSON_FOLDER}")
+# Distributions build it with OpenSSL, which every start of the command would pay for. A server of this machine alone
+# needs none.
+gpuprof_find_source(GPUPROF_HTTPLIB_FOLDER httplib.h httplib/include)
+add_library(gpuprof_http INTERFACE)
+target_link_libraries(gpuprof_http INTERFACE Threads::Threads)
+target_include_directories(gpuprof_http SYSTEM INTERFACE "${GPUPROF_HTTPLIB_FOLDER}")
 # The tracer uses the general mode, an archive of its own that needs a little of the local mode's.
 gpuprof_find_static(NAME gpuprof_libunwind_general LIBRARY libunwind-${CMAKE_SYSTEM_PROCESSOR}.a
                     HEADER libunwind.h PREFIX "${GPUPROF_DEPS_DIR}/libunwind" FIX "run scripts/setup")

@@ -91,6 +91,27 @@ function(gpuprof_executable)
   gpuprof_ordinary_target()
 endfunction()
 
+# Makes an executable run on machines that have only the C library, of release GPUPROF_LIBC_FLOOR or a later one.
+function(gpuprof_portable target)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  # A sanitizer's runtime asks for more.
+  if(GPUPROF_SANITIZE OR NOT GPUPROF_LIBC_FLOOR)
+    return()
+  endif()
+  set(folder "${PROJECT_BINARY_DIR}/libc_floor")
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(writer "${PROJECT_SOURCE_DIR}/cmake/libc_floor.py")
+  add_custom_command(OUTPUT "${folder}/libc.so"
+    COMMAND "${Python3_EXECUTABLE}" "${writer}" "${folder}" "${GPUPROF_LIBC_FLOOR}" "${CMAKE_C_COMPILER}"
+    DEPENDS "${writer}" VERBATIM)
+  add_custom_target(${target}_libc_floor DEPENDS "${folder}/libc.so")
+  add_dependencies(${target} ${target}_libc_floor)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/libc_floor.c")
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${folder}/libc.so")
+  target_link_options(${target} PRIVATE "-L${folder}" -Wl,--wrap=__libc_start_main
+    -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--pop-state)
+endfunction()
+
 function(gpuprof_test)
   if(NOT GPUPROF_BUILD_TESTS)
     return()

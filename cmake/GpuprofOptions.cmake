@@ -10,6 +10,7 @@ option(GPUPROF_WERROR "Turn warnings into errors" OFF)
 option(GPUPROF_PRECOMPILE "Precompile the headers that most files of a room include" ON)
 option(GPUPROF_UNITE "Compile the files of some folders as one: quicker as a whole, and slower after a change" OFF)
 option(GPUPROF_SHARE_CACHE "Let ccache serve checkouts in other folders: debug information then names the first one" OFF)
+set(GPUPROF_LIBC_FLOOR 2.28 CACHE STRING "The oldest release of the C library that the command runs on; empty: this machine's")
 option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan and tsan presets too" OFF)
 set(GPUPROF_SANITIZE "" CACHE STRING
     "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
@@ -66,8 +67,8 @@ endif()
 # gpuprof_warnings: for our own sources. Generated code does not link it.
 add_library(gpuprof_warnings INTERFACE)
 target_compile_options(gpuprof_warnings INTERFACE
-  -Wall -Wextra -Wshadow -Wcast-align -Wformat=2 -Wundef -Wvla -Wdouble-promotion -Wextra-semi
-  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
+  -Wall -Wextra -Wshadow -Wcast-align -Wformat=2 -Wundef -Wvla -Wdouble-promotion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wextra-semi -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wduplicated-cond -Wduplicated-branches -Wlogical-op>
   # gcc 12 sees overlapping copies in std::string's own operator+ (its bug 105651).
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>

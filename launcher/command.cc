@@ -265,6 +265,15 @@ const std::vector<VerbEntry>& VerbTable() {
        "  eval \"$(gpuprof env -o /traces/job1)\"\n\n"
        "Exit status: 0 success, 2 wrong usage, 125 the injected object is missing.",
        MakeEnv},
+      {"install", "DIR", "Copy gpuprof into a folder, for example a volume of containers",
+       "  docker run --rm -v tools:/tools gpuprof install /tools\n\n"
+       "Exit status: 0 copied, 2 wrong usage, or the folder cannot be used.",
+       MakeInstall},
+      {"inject", "-f FILE [OPTIONS]", "Change manifests of Kubernetes so that pods are recorded",
+       "  gpuprof inject -f pod.yaml | kubectl apply -f -\n\n"
+       "Exit status: 0 changed, 2 wrong usage, or a manifest that cannot be changed, 3 the file "
+       "cannot be read.",
+       MakeInject},
       {"completions", "bash|zsh|fish", "Print a completion script for a shell",
        "  source <(gpuprof completions bash)\n"
        "  gpuprof completions zsh > ~/.zfunc/_gpuprof\n"

@@ -59,6 +59,8 @@ std::unique_ptr<Verb> MakeBaseline();
 std::unique_ptr<Verb> MakeSchema();
 std::unique_ptr<Verb> MakeStats();
 std::unique_ptr<Verb> MakeInfo();
+std::unique_ptr<Verb> MakeInject();
+std::unique_ptr<Verb> MakeInstall();
 std::unique_ptr<Verb> MakeVerify();
 std::unique_ptr<Verb> MakeDump();
 std::unique_ptr<Verb> MakeExport();

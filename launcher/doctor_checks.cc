@@ -22,12 +22,15 @@
 #include <sstream>
 
 #include "launcher/child.h"
+#include "launcher/doctor/container.h"
+#include "launcher/doctor/installation.h"
 #include "launcher/doctor_cuda.h"
 #include "launcher/objects.h"
+#include "launcher/plain_path.h"
 #include "launcher/program.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
-#include "launcher/version.h"
+#include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
 extern "C" char** environ;
@@ -68,10 +71,16 @@ int RunProbe(const std::vector<std::string>& command, const Variables& changes, 
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  // doctor has one thread, so nobody else sees the change. Old C libraries cannot do it in the
+  // child.
+  const codec::OwnedFile here(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   pid_t child = -1;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  int error = chdir("/") == 0 ? 0 : errno;
+  if (error == 0)
+    error =
+        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  // A folder that was removed meanwhile is not needed any more.
+  if (here.fd() >= 0 && fchdir(here.fd()) != 0) errno = 0;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   char buffer[4096];
@@ -89,9 +98,16 @@ int RunProbe(const std::vector<std::string>& command, const Variables& changes, 
 // what is wrong with it.
 Check CheckObject(const char* name, const std::string& path) {
   std::string output;
+  std::string loadable = path;
+  if (!IsPlain(path)) {
+    const size_t slash = path.rfind('/');
+    const std::string folder = PlainPathTo(path.substr(0, slash), &output);
+    if (folder.empty()) return {name, Level::kFail, output, "install gpuprof at another path"};
+    loadable = folder + path.substr(slash);
+  }
   const int status =
-      RunProbe({"/bin/true"}, {{"LD_PRELOAD", path}, {"LD_BIND_NOW", "1"}, {proto::kEnvBundle, ""}},
-               &output);
+      RunProbe({"/bin/true"},
+               {{"LD_PRELOAD", loadable}, {"LD_BIND_NOW", "1"}, {proto::kEnvBundle, ""}}, &output);
   if (status == 0 && output.empty()) return {name, Level::kOk, path, ""};
   const std::string words = output.empty()
                                 ? "the probe ended with wait status " + std::to_string(status)
@@ -106,6 +122,12 @@ void CheckObjects(const std::vector<Setting>& settings, std::vector<Check>* chec
     checks->push_back(
         {"objects", Level::kFail, objects.error,
          "install gpuprof as a whole (cmake --install), or set GPUPROF_INJECT and GPUPROF_TRACER"});
+    return;
+  }
+  if (const std::string why = WhyUnloadable(objects); !why.empty()) {
+    const size_t fix = why.find("; ");
+    checks->push_back({"objects", Level::kFail, why.substr(0, fix),
+                       fix == std::string::npos ? "check its permissions" : why.substr(fix + 2)});
     return;
   }
   checks->push_back(CheckObject("inject object", objects.inject));
@@ -170,32 +192,6 @@ Check CheckDisk() {
             "free some space, or name bundles elsewhere with -o DIR"};
   }
   return {"working directory", Level::kOk, found, ""};
-}
-
-Check CheckPtrace() {
-  const std::string scope = ReadLine("/proc/sys/kernel/yama/ptrace_scope");
-  const std::string found = scope.empty() ? "no Yama: processes of the same user may be traced"
-                                          : "kernel.yama.ptrace_scope is " + scope;
-  return {"ptrace", Level::kInfo, found + " (recording does not need ptrace)", ""};
-}
-
-Check CheckContainer() {
-  std::vector<std::string> signs;
-  if (access("/.dockerenv", F_OK) == 0) signs.emplace_back("Docker");
-  if (access("/run/.containerenv", F_OK) == 0) signs.emplace_back("Podman");
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) signs.emplace_back("Kubernetes");
-  if (std::getenv("SINGULARITY_NAME") != nullptr || std::getenv("APPTAINER_NAME") != nullptr)
-    signs.emplace_back("Apptainer");
-  const std::string seccomp = LineStarting("/proc/self/status", "Seccomp:\t");
-  const std::string filter = seccomp == "2" ? "a seccomp filter is active" : "no seccomp filter";
-  const std::string where =
-      signs.empty() ? "none seen" : Join(", ", signs.data(), signs.data() + signs.size());
-  const std::string limit = ReadLine("/sys/fs/cgroup/memory.max");
-  const bool limited = !limit.empty() && limit != "max";
-  const std::string memory = limited ? "; memory limit of the control group " +
-                                           FormatBytes(std::strtoull(limit.c_str(), nullptr, 10))
-                                     : "";
-  return {"container", Level::kInfo, where + "; " + filter + memory, ""};
 }
 
 std::string FindBelow(const std::string& folder, const std::string& file) {
@@ -293,8 +289,8 @@ Check CheckVariables(const Variables& environment) {
 }
 
 std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variables& environment) {
-  std::vector<Check> checks = {
-      {"gpuprof", Level::kOk, std::string(kVersion) + " in " + OwnFolder(), ""}};
+  const char* path = std::getenv("PATH");
+  std::vector<Check> checks = {CheckInstallation(OwnPath(), path == nullptr ? "" : path)};
   checks.push_back(CheckSystem());
   CheckObjects(settings, &checks);
   checks.push_back(CheckVariables(environment));
@@ -305,8 +301,7 @@ std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variabl
   checks.push_back(CheckSignal(environment, FindSetting(settings, proto::kEnvSignal).value));
   checks.push_back(CheckRuntimeFolder());
   checks.push_back(CheckDisk());
-  checks.push_back(CheckPtrace());
-  checks.push_back(CheckContainer());
+  for (Check& check : ContainerChecks(ReadContainerFacts())) checks.push_back(std::move(check));
   checks.push_back(CheckTorch());
   for (Check& check : CudaChecks(environment)) checks.push_back(std::move(check));
   return checks;

@@ -32,28 +32,32 @@ class Exchange : public httplib::Stream {
 
   const HttpHandler& handler() const { return handler_; }
 
-  ssize_t read(char* bytes, size_t size) override {
+  // Versions of the library ask for different functions, so none of them is marked as an override.
+  virtual ssize_t read(char* bytes, size_t size) {
     const size_t count = std::min(size, head_.size());
     if (count == 0) return -1;
     std::memcpy(bytes, head_.data(), count);
     head_.remove_prefix(count);
     return static_cast<ssize_t>(count);
   }
-  ssize_t write(const char* bytes, size_t size) override {
+  virtual ssize_t write(const char* bytes, size_t size) {
     if (is_understood && !is_broken_) is_broken_ = !to_->Write({bytes, size});
     return is_broken_ ? -1 : static_cast<ssize_t>(size);
   }
-  bool is_readable() const override { return true; }
-  bool is_writable() const override { return !is_broken_; }
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+  virtual bool is_readable() const { return true; }
+  virtual bool is_writable() const { return !is_broken_; }
+  virtual bool wait_readable() const { return true; }
+  virtual bool wait_writable() const { return !is_broken_; }
+  virtual time_t duration() const { return 0; }
+  virtual void get_remote_ip_and_port(std::string& ip, int& port) const {
     ip = "127.0.0.1";
     port = 0;
   }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
+  virtual void get_local_ip_and_port(std::string& ip, int& port) const {
     get_remote_ip_and_port(ip, port);
   }
   // The library refuses large descriptors, and does nothing else with this one.
-  socket_t socket() const override { return 0; }
+  virtual socket_t socket() const { return 0; }
 
   bool is_understood = false;
   bool has_body = false;
@@ -155,7 +159,7 @@ class HttpMessages::Library : public httplib::Server {
     bool is_closed = false;
     t_exchange = exchange;
     const bool is_whole =
-        process_request(*exchange, is_last, is_closed, [exchange](httplib::Request& request) {
+        Read(this, *exchange, is_last, &is_closed, [exchange](httplib::Request& request) {
           exchange->has_body = (request.method != "GET" && request.method != "HEAD") ||
                                request.has_header("Content-Length") ||
                                request.has_header("Transfer-Encoding");
@@ -169,6 +173,21 @@ class HttpMessages::Library : public httplib::Server {
         });
     t_exchange = nullptr;
     return is_whole && !is_closed;
+  }
+
+ private:
+  // From version 0.16 on the library wants to be told both addresses.
+  template <typename Self, typename SetUp>
+  static bool Read(Self* self, Exchange& exchange, bool is_last, bool* is_closed, SetUp set_up) {
+    const std::string local = "127.0.0.1";
+    if constexpr (requires {
+                    self->process_request(exchange, local, 0, local, 0, is_last, *is_closed,
+                                          set_up);
+                  }) {
+      return self->process_request(exchange, local, 0, local, 0, is_last, *is_closed, set_up);
+    } else {
+      return self->process_request(exchange, is_last, *is_closed, set_up);
+    }
   }
 };
 

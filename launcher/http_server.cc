@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See http_server.h. Without the library this file has no server, and Lacks says so.
+// See http_server.h.
 
 #include "launcher/http_server.h"
-
-#ifdef GPUPROF_WITH_HTTP
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -33,8 +31,6 @@ struct HttpServer::Work {
 HttpServer::HttpServer() : work_(std::make_unique<Work>()) {}
 
 HttpServer::~HttpServer() { Stop(); }
-
-std::string HttpServer::Lacks() { return ""; }
 
 std::string HttpServer::Bind(uint16_t port) {
   work_->listening =
@@ -77,25 +73,3 @@ void HttpServer::Stop() {
 }
 
 }  // namespace gpuprof::launcher
-
-#else
-
-namespace gpuprof::launcher {
-
-struct HttpServer::Work {};
-
-HttpServer::HttpServer() = default;
-HttpServer::~HttpServer() = default;
-std::string HttpServer::Lacks() {
-  return "this gpuprof was built without a server; install cpp-httplib (on Debian and Ubuntu: "
-         "libcpp-httplib-dev) and build gpuprof again. 'gpuprof report' writes the same page as a "
-         "file";
-}
-std::string HttpServer::Bind(uint16_t) { return Lacks(); }
-uint16_t HttpServer::port() const { return 0; }
-std::string HttpServer::Start(HttpHandlers) { return Lacks(); }
-void HttpServer::Stop() {}
-
-}  // namespace gpuprof::launcher
-
-#endif

@@ -72,8 +72,6 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Returns what this gpuprof was built without, and the fix, or "".
-  static std::string Lacks();
   // Binds to a port of 127.0.0.1; 0: any free one. Returns empty, or cause and fix.
   std::string Bind(uint16_t port);
   uint16_t port() const;

@@ -5,14 +5,21 @@
 
 #include "launcher/objects.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "launcher/plain_path.h"
 #include "launcher/program.h"
 #include "launcher/values.h"
+#include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
@@ -60,8 +67,10 @@ bool IsAsan(const std::string& entry) {
 
 }  // namespace
 
+std::string OwnPath() { return Absolute("/proc/self/exe"); }
+
 std::string OwnFolder() {
-  const std::string path = Absolute("/proc/self/exe");
+  const std::string path = OwnPath();
   return path.substr(0, path.rfind('/'));
 }
 
@@ -79,12 +88,10 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
   if (!objects.error.empty()) return objects;
   objects.tracer = Locate(proto::kTracerObject, "tracer", proto::kEnvTracer, tracer, command_folder,
                           &objects.error);
-  const bool unusable = objects.inject.find_first_of(" :") != std::string::npos;
-  if (objects.error.empty() && unusable) {
-    // The loader splits LD_PRELOAD at both and knows no quoting.
-    objects.error = "the path of " + objects.inject +
-                    " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path "
-                    "without spaces and colons";
+  if (objects.error.empty() && !IsPlain(objects.inject)) {
+    const size_t slash = objects.inject.rfind('/');
+    const std::string folder = PlainPathTo(objects.inject.substr(0, slash), &objects.error);
+    objects.inject = folder + objects.inject.substr(slash);
   }
   return objects;
 }
@@ -92,6 +99,27 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
 Objects FindObjects(const std::vector<Setting>& settings) {
   return FindObjectsFrom(OwnFolder(), FindSetting(settings, proto::kEnvInject).value,
                          FindSetting(settings, proto::kEnvTracer).value);
+}
+
+std::string WhyUnloadable(const Objects& objects) {
+  for (const std::string& path : {objects.inject, objects.tracer}) {
+    const codec::OwnedFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.fd() < 0) return path + " cannot be read: " + strerror(errno);
+    void* const mapped = mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.fd(), 0);
+    if (mapped != MAP_FAILED) {
+      munmap(mapped, 1);
+      continue;
+    }
+    const int error = errno;
+    struct statvfs system = {};
+    if (fstatvfs(file.fd(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0)
+      return path +
+             " cannot be loaded: its file system is mounted noexec; copy gpuprof elsewhere "
+             "(gpuprof install DIR), or mount without noexec";
+    return path + " cannot be mapped as code: " + strerror(error) +
+           "; a security policy of this system may refuse it (SELinux, AppArmor)";
+  }
+  return "";
 }
 
 bool PreloadHasOurs(const std::string& preload) {

@@ -26,8 +26,14 @@ Objects FindObjects(const std::vector<Setting>& settings);
 Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
                         const std::string& tracer);
 
+// Returns the path of the running command, without links; empty if there is no /proc.
+std::string OwnPath();
+
 // Returns the folder of the running command; empty if there is no /proc to read it from.
 std::string OwnFolder();
+
+// Maps both objects as the loader does. Returns "", or why no program can load them, and the fix.
+std::string WhyUnloadable(const Objects& objects);
 
 // Returns LD_PRELOAD with `inject` added, each object once. A sanitizer's runtime comes first, as
 // it aborts the program otherwise. gpuprof's object comes second, as events of a preloaded

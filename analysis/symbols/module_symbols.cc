@@ -5,9 +5,7 @@
 
 #include "analysis/symbols/module_symbols.h"
 
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include <mutex>
 #include <utility>
 
+#include "analysis/symbols/elf_sections.h"
 #include "analysis/symbols/mangled_names.h"
 #include "proto/codec/open_regular.h"
 
@@ -25,85 +24,15 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr char kDebugRoot[] = "/usr/lib/debug";
-// libelf allocates what a section header claims; no symbol or string table of a real file comes
-// near.
-constexpr uint64_t kMostSectionBytes = uint64_t{1} << 30;
-
-// An open ELF file; `elf` is null where it is none.
-struct ElfFile {
-  int fd = -1;
-  int error = 0;  // why fd is -1
-  Elf* elf = nullptr;
-
-  explicit ElfFile(const std::string& path) {
-    static const bool is_ready = elf_version(EV_CURRENT) != EV_NONE;
-    fd = codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY);
-    if (fd < 0) error = errno;
-    if (fd < 0 || !is_ready) return;
-    elf = elf_begin(fd, ELF_C_READ, nullptr);
-    if (elf != nullptr && elf_kind(elf) != ELF_K_ELF) {
-      elf_end(elf);
-      elf = nullptr;
-    }
-  }
-  ~ElfFile() {
-    if (elf != nullptr) elf_end(elf);
-    if (fd >= 0) close(fd);
-  }
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
-};
-
-Elf_Data* SectionData(Elf_Scn* section, const GElf_Shdr& header) {
-  if (header.sh_type == SHT_NOBITS || header.sh_size > kMostSectionBytes) return nullptr;
-  return elf_getdata(section, nullptr);
-}
-
-std::string BuildIdInNotes(Elf_Data* data) {
-  GElf_Nhdr note;
-  size_t name = 0;
-  size_t text = 0;
-  for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &text)) != 0;) {
-    const char* bytes = static_cast<const char*>(data->d_buf);
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-        std::memcmp(bytes + name, "GNU", 4) == 0) {
-      return std::string(bytes + text, note.n_descsz);
-    }
-  }
-  return "";
-}
-
-std::string BuildIdOf(Elf* elf) {
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE) continue;
-    Elf_Data* data = SectionData(section, header);
-    if (data == nullptr) continue;
-    const std::string id = BuildIdInNotes(data);
-    if (!id.empty()) return id;
-  }
-  return "";
-}
 
 // The file named in .gnu_debuglink; empty: none.
-std::string DebugLinkOf(Elf* elf) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return "";
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr || std::strcmp(name, ".gnu_debuglink") != 0) continue;
-    Elf_Data* data = SectionData(section, header);
-    if (data == nullptr || data->d_buf == nullptr) return "";
-    const char* text = static_cast<const char*>(data->d_buf);
-    const std::string link(text, strnlen(text, data->d_size));
-    // A name, never a way out of the folders that are searched.
-    return link.find('/') == std::string::npos ? link : "";
-  }
-  return "";
+std::string DebugLinkOf(const ElfSections& file) {
+  const ElfSections::Section* const section = file.Named(".gnu_debuglink");
+  if (section == nullptr) return "";
+  const SectionBytes bytes = file.Read(*section);
+  const std::string link(bytes.view().substr(0, bytes.view().find('\0')));
+  // A name, never a way out of the folders that are searched.
+  return link.find('/') == std::string::npos ? link : "";
 }
 
 std::string Hex(const std::string& bytes) {
@@ -185,33 +114,32 @@ void ModuleSymbols::Load(const ModuleFile& file) {
 
 std::string ModuleSymbols::LoadUnder(const std::string& root, const ModuleFile& file) {
   const std::string place = root.empty() ? "the file on this machine" : root + file.path;
-  const ElfFile opened(root + file.path);
-  if (opened.elf == nullptr) {
-    const std::string why = opened.fd >= 0                       ? "not an ELF file"
-                            : opened.error == codec::kNotRegular ? "not a regular file"
-                                                                 : "cannot be opened";
+  const ElfSections opened(root + file.path);
+  if (!opened.is_elf()) {
+    const std::string why = opened.fd() >= 0                       ? "not an ELF file"
+                            : opened.error() == codec::kNotRegular ? "not a regular file"
+                                                                   : "cannot be opened";
     return root.empty() ? why : place + ": " + why;
   }
-  const std::string found_id = BuildIdOf(opened.elf);
+  const std::string found_id = opened.BuildId();
   if (found_id != file.build_id) {
     return file.build_id.empty()
                ? "the recorder found no build id, but " + place + " has " + Hex(found_id)
                : place + " is another build (" + (found_id.empty() ? "none" : Hex(found_id)) +
                      ", recorded " + Hex(file.build_id) + ")";
   }
-  if (file.newest_ns != 0 && WrittenAt(opened.fd) > file.newest_ns) {
+  if (file.newest_ns != 0 && WrittenAt(opened.fd()) > file.newest_ns) {
     return (root.empty() ? "the file" : place) +
            " was written after the recording, and no build id tells whether it is the same";
   }
-  LoadTables(root, file, opened.fd, opened.elf);
+  LoadTables(root, file, opened);
   return "";
 }
 
-void ModuleSymbols::LoadTables(const std::string& root, const ModuleFile& file, int fd,
-                               void* opaque) {
-  Elf* const elf = static_cast<Elf*>(opaque);
+void ModuleSymbols::LoadTables(const std::string& root, const ModuleFile& file,
+                               const ElfSections& elf) {
   file_ = root + file.path;
-  if (LoadTable(fd, elf, SHT_SYMTAB)) return;
+  if (LoadTable(elf, SHT_SYMTAB)) return;
   // The link is believed only where build ids prove that the two files belong together.
   const std::string link = file.build_id.empty() ? "" : DebugLinkOf(elf);
   if (!link.empty()) {
@@ -222,7 +150,7 @@ void ModuleSymbols::LoadTables(const std::string& root, const ModuleFile& file, 
       if (place != file_ && LoadDebugFile(place, file.build_id)) return;
     }
   }
-  note_ = LoadTable(fd, elf, SHT_DYNSYM)
+  note_ = LoadTable(elf, SHT_DYNSYM)
               ? "only exported functions have names: the file has no symbol table and no debug file"
               : "no symbols in the file";
 }
@@ -236,64 +164,36 @@ bool IsSomewhere(const ModuleFile& file) {
 }
 
 bool ModuleSymbols::LoadDebugFile(const std::string& path, const std::string& build_id) {
-  const ElfFile file(path);
-  if (file.elf == nullptr || BuildIdOf(file.elf) != build_id ||
-      !LoadTable(file.fd, file.elf, SHT_SYMTAB)) {
+  const ElfSections file(path);
+  if (!file.is_elf() || file.BuildId() != build_id || !LoadTable(file, SHT_SYMTAB)) {
     return false;
   }
   file_ = path;
   return true;
 }
 
-bool ModuleSymbols::LoadTable(int fd, void* opaque, uint32_t section_type) {
-  Elf* const elf = static_cast<Elf*>(opaque);
-  Elf_Scn* section = nullptr;
-  GElf_Shdr header = {};
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == section_type) break;
-  }
-  if (section == nullptr || header.sh_entsize == 0) return false;
-  Elf_Data* const data = SectionData(section, header);
-  Elf_Scn* const names_section = elf_getscn(elf, header.sh_link);
-  GElf_Shdr names_header;
-  if (data == nullptr || names_section == nullptr ||
-      gelf_getshdr(names_section, &names_header) == nullptr) {
-    return false;
-  }
-  if (names_header.sh_type != SHT_STRTAB || names_header.sh_size > kMostSectionBytes) return false;
+bool ModuleSymbols::LoadTable(const ElfSections& elf, uint32_t section_type) {
+  const ElfSections::Section* const section = elf.OfType(section_type);
+  if (section == nullptr || section->link >= elf.sections().size()) return false;
+  const ElfSections::Section& names_section = elf.sections()[section->link];
+  if (names_section.type != SHT_STRTAB) return false;
+  const SectionBytes bytes = elf.Read(*section);
+  SectionBytes names = elf.Read(names_section);
+  // A name must end within the table.
+  if (names.size == 0 || names.data[names.size - 1] != 0 || names.size > UINT32_MAX) return false;
   symbols_.clear();
-  const size_t count = std::min<uint64_t>(data->d_size / header.sh_entsize, 1u << 28);
-  for (size_t i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-    const unsigned char type = GELF_ST_TYPE(symbol.st_info);
+  Elf64_Sym symbol;
+  for (uint64_t at = 0; at + sizeof symbol <= bytes.size; at += sizeof symbol) {
+    std::memcpy(&symbol, bytes.data.get() + at, sizeof symbol);
+    const unsigned char type = ELF64_ST_TYPE(symbol.st_info);
     if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0 ||
-        symbol.st_name >= names_header.sh_size) {
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name == 0 || symbol.st_name >= names.size)
       continue;
-    }
     symbols_.push_back(
-        {symbol.st_value, symbol.st_size, symbol.st_name, RankOf(GELF_ST_BIND(symbol.st_info))});
+        {symbol.st_value, symbol.st_size, symbol.st_name, RankOf(ELF64_ST_BIND(symbol.st_info))});
   }
-  return !symbols_.empty() && ReadNames(fd, names_header.sh_offset, names_header.sh_size);
-}
-
-// Names are most of a large table, so they are read into place once rather than copied out of
-// libelf.
-bool ModuleSymbols::ReadNames(int fd, uint64_t offset, uint64_t bytes) {
-  names_.reset(new char[bytes + 1]);
-  for (uint64_t done = 0; done < bytes;) {
-    const ssize_t got =
-        pread(fd, names_.get() + done, bytes - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      symbols_.clear();
-      return false;
-    }
-    done += static_cast<uint64_t>(got);
-  }
-  names_[bytes] = 0;
-  return true;
+  names_ = std::move(names.data);
+  return !symbols_.empty();
 }
 
 void ModuleSymbols::Sort() {
@@ -326,10 +226,7 @@ const char* ModuleSymbols::Find(uint64_t address, uint64_t* start) const {
   return nullptr;
 }
 
-std::string BuildIdOfFile(const std::string& path) {
-  const ElfFile file(path);
-  return file.elf == nullptr ? "" : BuildIdOf(file.elf);
-}
+std::string BuildIdOfFile(const std::string& path) { return ElfSections(path).BuildId(); }
 
 std::string DebugPathOf(const std::string& build_id) {
   const std::string hex = Hex(build_id);

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The function symbols of one ELF file, found by path and checked by build id. For
-// the symbolizer; Get may be called on any thread, the object is const afterwards. Reads files with
-// libelf and pread (no mapping: a file replaced by a package manager meanwhile must not end this
-// program).
+// the symbolizer; Get may be called on any thread, the object is const afterwards. Reads files by
+// pread (no mapping: a file replaced by a package manager meanwhile must not end this program).
 
 #pragma once
 
@@ -15,6 +14,8 @@
 #include <vector>
 
 namespace gpuprof::analysis {
+
+class ElfSections;
 
 // A module's file, as recorded, and where to look for it.
 struct ModuleFile {
@@ -57,14 +58,13 @@ class ModuleSymbols {
   void Load(const ModuleFile& file);
   // Returns why the file under `root` is refused; empty: its table was loaded, or has no names.
   std::string LoadUnder(const std::string& root, const ModuleFile& file);
-  void LoadTables(const std::string& root, const ModuleFile& file, int fd, void* elf);  // Elf*
-  bool LoadTable(int fd, void* elf, uint32_t section_type);                             // Elf*
-  bool ReadNames(int fd, uint64_t offset, uint64_t bytes);
+  void LoadTables(const std::string& root, const ModuleFile& file, const ElfSections& elf);
+  bool LoadTable(const ElfSections& elf, uint32_t section_type);
   bool LoadDebugFile(const std::string& path, const std::string& build_id);
   void Sort();
 
   std::vector<Symbol> symbols_;    // by start, one an address
-  std::unique_ptr<char[]> names_;  // the string table as in the file, with a zero behind
+  std::unique_ptr<char[]> names_;  // the string table as in the file
   std::string note_;
   std::string file_;
   bool is_missing_ = false;

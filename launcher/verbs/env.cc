@@ -49,7 +49,8 @@ class Env : public Verb {
           "sign");
       return kExitUsage;
     }
-    const Objects objects = FindObjects(settings);
+    Objects objects = FindObjects(settings);
+    if (objects.error.empty()) objects.error = WhyUnloadable(objects);
     if (!objects.error.empty()) {
       Say(objects.error);
       return kExitOwnFailure;

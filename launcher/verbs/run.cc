@@ -89,6 +89,7 @@ class Run : public Verb {
     if (!misnamed.empty()) return Usage(AsSentence(misnamed) + " The command was not started");
     const Objects objects = FindObjects(facts_.settings);
     if (!objects.error.empty()) return Fail(objects.error);
+    if (const std::string why = WhyUnloadable(objects); !why.empty()) return Fail(why);
     std::string fault = OpenGpuLog();
     if (fault.empty()) fault = OpenBundle();
     if (!fault.empty()) return Fail(fault);

@@ -62,11 +62,6 @@ class Serve : public Verb {
       Say(kNoReportPage);
       return kExitUsage;
     }
-    if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
-      BecomeServer();
-      Say(lacks);
-      return kExitUsage;
-    }
     for (const std::string& fault : {entrance_.AllowHosts(hosts_), entrance_.SetPrefix(prefix_)}) {
       if (fault.empty()) continue;
       Say(fault);
@@ -78,22 +73,6 @@ class Serve : public Verb {
   }
 
  private:
-  // Becomes the command that has the server. Returns if it is not there.
-  void BecomeServer() const {
-    const std::string command = OwnFolder() + "/gpuprof-serve";
-    std::vector<std::string> words = {"gpuprof", "serve", "--port", std::to_string(port_)};
-    if (opens_) words.emplace_back("--open");
-    if (!kernel_rules_.empty()) words.insert(words.end(), {"--kernel-rules", kernel_rules_});
-    if (!hosts_.empty()) words.insert(words.end(), {"--allow-host", hosts_});
-    if (!prefix_.empty()) words.insert(words.end(), {"--url-prefix", prefix_});
-    words.insert(words.end(), {"--", bundle_});
-    std::vector<char*> arguments;
-    arguments.reserve(words.size() + 1);
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    execv(command.c_str(), arguments.data());
-  }
-
   // Returns whether the input is a folder that is no recording itself.
   bool IsList() const {
     return CheckFolder(bundle_).empty() && !IsOneBundle(bundle_) && !IsLogFolder(bundle_);

@@ -46,7 +46,6 @@ FIGURES = [
     ("CONTRIBUTING.md", r"CMake ([\d.]+) or newer", "scripts/setup", r"CMAKE_MINIMUM=([\d.]+)"),
     ("CONTRIBUTING.md", r"libunwind ([\d.]+) or newer", "scripts/setup", r"LIBUNWIND_MINIMUM=([\d.]+)"),
     ("CONTRIBUTING.md", r"Node.js ([\d.]+) or newer", "scripts/setup", r"NODE_MINIMUM=([\d.]+)"),
-    ("CONTRIBUTING.md", r"cpp-httplib older than ([\d.]+\d)", "cmake/GpuprofDependencies.cmake", r"HTTPLIB_VERSION VERSION_LESS ([\d.]+)"),
     ("docs/differences-from-hta.md", r"HTA is version ([\d.]+\d)", "scripts/setup", r"HTA_VERSION=([\d.]+)"),
     ("docs/differences-from-xprof.md", r"what xprof ([\d.]+\d) prints", "scripts/setup", r"xprof==([\d.]+)"),
 ]

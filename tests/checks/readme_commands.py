@@ -36,6 +36,10 @@ ACTIONS = {"start", "stop", "toggle", "snapshot", "status"}
 NOT_OF_ENV = {"--quiet": 0, "--gpu-log": 1}  # with how many values
 
 
+# Options of `docker run`, which docs/containers.md names.
+OF_OTHERS = {"user", "shm-size", "cap-add", "cap-drop", "security-opt", "privileged"}
+
+
 def console_commands(text):
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
     return [line[2:].split("  #")[0] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
@@ -104,7 +108,7 @@ def trial(command):
         return ["report", BUNDLE, "-o", "-"]
     if verb == "try":
         return ["try", BUNDLE, "--list"]
-    if verb in ("serve", "agent", "capture"):
+    if verb in ("serve", "inject", "install", "agent", "capture"):
         return ["help", verb]  # two would not end, and the third needs the second
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
@@ -168,7 +172,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "agent", "capture")))
+        known OF_OTHERS = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")

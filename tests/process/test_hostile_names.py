@@ -5,6 +5,7 @@
 every format is asked; the lists come from the command itself."""
 
 import csv
+import dataclasses
 import gzip
 import io
 import json
@@ -26,7 +27,7 @@ NAME = "=cmd|'/c calc'!A0;=1;" + HOSTILE + "`|<b>[x](y)"
 UNSEEN = {c for c in HOSTILE if c not in "[2J"}
 # Verbs that read no trace, each with what it is asked here. A new verb must come to one of these lists.
 OF_A_TRACE = ["stats", "advise", "try", "diff", "report", "baseline", "info", "verify", "dump", "export", "import", "recover"]
-OTHER_VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "serve", "schema", "doctor", "env", "completions", "help", "version"]
+OTHER_VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "serve", "schema", "doctor", "env", "inject", "install", "completions", "help", "version"]
 
 
 def hostile_trace():
@@ -157,9 +158,9 @@ def test_no_other_verb_shows_a_name_as_it_is(trace, bundle, tmp_path, form):
     check(gpuprof("diff", "--baseline", "main", trace, *baselines))
 
 
-@pytest.mark.parametrize("verb", OF_A_TRACE + ["serve", "run", "ctl", "env", "completions", "help"])
+@pytest.mark.parametrize("verb", OF_A_TRACE + ["serve", "run", "ctl", "env", "inject", "install", "completions", "help"])
 def test_no_error_shows_a_name_as_it_is(tmp_path, verb):
-    words = {"stats": ["overview"], "run": ["--"], "baseline": ["save", "x"]}.get(verb, [])
+    words = {"stats": ["overview"], "run": ["--"], "baseline": ["save", "x"], "inject": ["-f"]}.get(verb, [])
     broken = tmp_path / (HOSTILE + "t.json.gz")
     broken.write_bytes(b"\x1f\x8b broken")
     other = tmp_path / (HOSTILE + "t.zip")
@@ -172,6 +173,19 @@ def test_no_error_shows_a_name_as_it_is(tmp_path, verb):
     if verb == "stats":
         check(gpuprof("stats", HOSTILE, tmp_path), (2,))
         check(gpuprof("stats", "ops", "--by", HOSTILE, tmp_path), (2, 3))
+
+
+def test_names_of_a_manifest_are_not_shown_as_they_are(tmp_path):
+    """What libyaml lets through: names of workloads, containers and anchors come back in words for people."""
+    name = json.dumps(NAME)
+    workload = f"kind: Pod\nmetadata: {{name: {name}}}\nspec:\n  containers: [{{name: {name}, env: [{{name: GPUPROF_BUNDLE, value: x}}]}}]\n"
+    for text in (workload, workload + "---\n" + workload, workload.replace("Pod", NAME.translate({ord(c): None for c in "\x1b\x07\x7f\x9b:\r\t"}), 1),
+                 workload.replace("containers", "container"), workload.replace("containers: [", "containers: ![")):
+        path = tmp_path / "m.yaml"
+        path.write_text(text)
+        done = gpuprof("inject", "-f", path)
+        assert done.status in (0, 2)
+        check(dataclasses.replace(done, out=b""), (0, 2))
 
 
 def test_a_terminal_is_shown_no_word_of_a_shell_as_it_is(tmp_path):

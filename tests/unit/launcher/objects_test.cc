@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -87,11 +90,26 @@ TEST_F(Tree, MissingAndUnusableAreToldWithAFix) {
   Touch("bin/gpuprof");
   EXPECT_THAT(FindObjectsFrom(root_ / "bin", "", "").error,
               HasSubstr("install gpuprof as a whole"));
-  Touch("with space/bin/gpuprof");
-  Touch("with space/lib/gpuprof/libgpuprof_inject.so");
-  Touch("with space/lib/gpuprof/libgpuprof_tracer.so");
-  EXPECT_THAT(FindObjectsFrom(root_ / "with space/bin", "", "").error,
-              HasSubstr("space or a colon"));
+}
+
+TEST_F(Tree, APathThatThePreloadCannotHoldGetsALink) {
+  Touch("with space:colon/bin/gpuprof");
+  Touch("with space:colon/lib/gpuprof/libgpuprof_inject.so");
+  Touch("with space:colon/lib/gpuprof/libgpuprof_tracer.so");
+  const Objects found = FindObjectsFrom(root_ / "with space:colon/bin", "", "");
+  ASSERT_EQ(found.error, "");
+  EXPECT_EQ(found.inject.find_first_of(" :"), std::string::npos) << found.inject;
+  EXPECT_EQ(fs::canonical(found.inject),
+            fs::canonical(root_ / "with space:colon/lib/gpuprof/libgpuprof_inject.so"));
+  EXPECT_EQ(FindObjectsFrom(root_ / "with space:colon/bin", "", "").inject, found.inject);
+  // Nobody else may change where the link leads.
+  const fs::path link = fs::path(found.inject).parent_path();
+  EXPECT_TRUE(fs::is_symlink(link));
+  struct stat status;
+  ASSERT_EQ(stat(link.parent_path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 022, 0u);
+  EXPECT_EQ(status.st_uid, geteuid());
+  fs::remove(link);
 }
 
 TEST(RecorderVariables, HandsOverWhatIsNoDefault) {
