@@ -109,7 +109,7 @@ def trial(command):
     if verb == "try":
         return ["try", BUNDLE, "--list"]
     if verb in ("serve", "inject", "install", "agent", "capture"):
-        return ["help", verb]  # two would not end, and the third needs the second
+        return ["help", verb]  # some would not end, others need a file, a place or a server
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
     if verb in ("attach", "detach"):
@@ -172,7 +172,8 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known OF_OTHERS = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture")))
+        known |= OF_OTHERS
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")
