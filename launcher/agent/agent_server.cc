@@ -72,7 +72,7 @@ class Connection : public CallHandler {
              Doorkeeper* doorkeeper, RpcService* service, std::shared_ptr<Mailbox> mailbox)
       : id_(id),
         socket_(std::move(socket)),
-        visitor_(visitor),
+        visitor_(std::move(visitor)),
         doorkeeper_(doorkeeper),
         service_(service),
         mailbox_(std::move(mailbox)),

@@ -99,6 +99,7 @@ std::vector<Answer> CaptureGroup::AskAll(const std::vector<GroupMember*>& member
                                          const std::string& action, int timeout_ms) {
   std::vector<std::vector<Endpoint>> asked;
   const std::vector<Endpoint> endpoints = FindEndpoints();
+  asked.reserve(members.size());
   for (const GroupMember* member : members) asked.push_back(NamesOf(endpoints, member->pid));
   return AskTogether(asked, RequestOf(action), timeout_ms);
 }

@@ -188,13 +188,15 @@ CaptureResult LocalCapture::Capture(std::chrono::milliseconds length,
   if (!call.IsGone()) Export(sources, {start, end}, export_end, call, &result);
   for (const Source& snapshot : snapshots) RemoveSnapshot(snapshot.folder, snapshot.user);
   AddWords(group.refusals(), &result.words.warnings);
-  if (events == 0 && !has_recorders)
+  if (events == 0 && !has_recorders) {
     AddWords({"nothing was recorded in " + FormatSeconds(static_cast<double>(end - start) / 1e9) +
               ": the programs did nothing that gpuprof records"},
              &result.words.warnings);
-  if (lost != 0)
+  }
+  if (lost != 0) {
     AddWords({FormatCount(lost) + " events were lost while this was recorded"},
              &result.words.warnings);
+  }
   return result;
 }
 
@@ -211,10 +213,11 @@ CaptureResult LocalCapture::Snapshot(RpcCall::Clock::time_point export_end, cons
   if (!call.IsGone()) Export(snapshots, {}, export_end, call, &result);
   for (const Source& snapshot : snapshots) RemoveSnapshot(snapshot.folder, snapshot.user);
   AddWords(group.refusals(), snapshots.empty() ? &result.words.errors : &result.words.warnings);
-  if (result.traces.empty() && result.words.errors.empty())
+  if (result.traces.empty() && result.words.errors.empty()) {
     result.words.errors.emplace_back(
         "No process of this machine is a flight recorder; start the program with 'gpuprof run "
         "--ring 64MiB -- COMMAND'.");
+  }
   return result;
 }
 

@@ -94,7 +94,7 @@ struct ProfilerService::Work {
   }
 
   // Answers with a trace of words.
-  void AnswerWords(RpcCall* call, SpaceWords words, bool is_snapshot = false) const {
+  void AnswerWords(RpcCall* call, const SpaceWords& words, bool is_snapshot = false) const {
     Body trace;
     trace.Add(MakeSpaceOfWords(words, host, RealtimeNs()));
     RpcAnswer answer;
@@ -110,12 +110,12 @@ struct ProfilerService::Work {
   void AnswerError(RpcCall* call, std::string words, bool is_snapshot = false) const {
     SpaceWords all;
     all.errors.push_back(std::move(words));
-    AnswerWords(call, std::move(all), is_snapshot);
+    AnswerWords(call, all, is_snapshot);
   }
 
   // Answers with what was captured. The words go along with the first trace.
   void AnswerResult(RpcCall* call, CaptureResult result, bool is_snapshot) const {
-    if (result.traces.empty()) return AnswerWords(call, std::move(result.words), is_snapshot);
+    if (result.traces.empty()) return AnswerWords(call, result.words, is_snapshot);
     uint64_t bytes = 0;
     for (const CapturedTrace& trace : result.traces) bytes += trace.bytes;
     if (bytes > kMostAnswerBytes) {
@@ -160,9 +160,10 @@ struct ProfilerService::Work {
     const auto realtime = static_cast<uint64_t>(RealtimeNs());
     if (request.start_timestamp_ns > realtime) {
       const uint64_t delay_ms = (request.start_timestamp_ns - realtime) / 1'000'000;
-      if (delay_ms > static_cast<uint64_t>(milliseconds(kLongest).count()))
+      if (delay_ms > static_cast<uint64_t>(milliseconds(kLongest).count())) {
         return "a delay of " + FormatCount(delay_ms) + " ms is too long; at most " +
                Seconds(kLongest) + " are waited";
+      }
       plan->start += milliseconds(delay_ms);
     }
     const Clock::time_point end =
@@ -289,7 +290,8 @@ struct ProfilerService::Work {
   }
 };
 
-ProfilerService::ProfilerService(Capturer* capturer, std::string host, std::string log_folder)
+ProfilerService::ProfilerService(Capturer* capturer, const std::string& host,
+                                 std::string log_folder)
     : work_(std::make_unique<Work>(capturer, host, std::move(log_folder))) {}
 
 ProfilerService::~ProfilerService() {

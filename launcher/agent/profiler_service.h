@@ -23,7 +23,7 @@ class ProfilerService : public RpcService {
 
   // `host`: this machine's name. `log_folder`: keeps what was captured; empty: nothing does. The
   // capturer must outlive the service.
-  ProfilerService(Capturer* capturer, std::string host, std::string log_folder);
+  ProfilerService(Capturer* capturer, const std::string& host, std::string log_folder);
   // Waits for all calls. Their clients must be gone.
   ~ProfilerService() override;
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -103,7 +102,7 @@ struct RemoteCall::Work {
                              nghttp2_data_source* source, void*) {
     auto* work = static_cast<Work*>(source->ptr);
     const size_t piece = std::min(most, work->out.size() - work->sent);
-    std::memcpy(room, work->out.data() + work->sent, piece);
+    std::copy_n(work->out.data() + work->sent, piece, room);
     work->sent += piece;
     if (work->sent == work->out.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(piece);

@@ -196,9 +196,10 @@ std::vector<RemoteAnswer> CaptureHosts(const RemoteOrder& order, int end) {
       waiting[i]->Turn(waits[i + 1].revents);
       if (waiting[i]->is_done()) continue;
       if (waits[0].revents != 0) waiting[i]->End("it was given up");
-      if (!waiting[i]->is_connected() && now > begin + kConnect)
+      if (!waiting[i]->is_connected() && now > begin + kConnect) {
         waiting[i]->End("no connection within " + FormatSeconds(10) +
                         "; look at its address, and at firewalls");
+      }
       if (now > last) {
         waiting[i]->End("no answer within " +
                         FormatSeconds(static_cast<double>(wait.count()) / 1000));
@@ -206,6 +207,7 @@ std::vector<RemoteAnswer> CaptureHosts(const RemoteOrder& order, int end) {
     }
   }
   std::vector<RemoteAnswer> answers;
+  answers.reserve(hosts.size());
   for (const auto& host : hosts) answers.push_back(host->TakeAnswer());
   return answers;
 }

@@ -103,9 +103,10 @@ class Agent : public Verb {
     if (!pids_.empty()) ParsePids(pids_, &choice_.pids);
     if (!bundle_.empty()) {
       char* path = realpath(bundle_.c_str(), nullptr);
-      if (path == nullptr)
+      if (path == nullptr) {
         return analysis::ShellWord(bundle_) +
                " is not a folder; name the bundle of a running process";
+      }
       choice_.bundle = path;
       free(path);
     }

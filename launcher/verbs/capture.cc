@@ -65,9 +65,10 @@ class CaptureVerb : public Verb {
       return kExitUnreadable;
     }
     for (const std::string& path : folder.files()) Say("wrote " + path);
-    if (!folder.files().empty())
+    if (!folder.files().empty()) {
       Say("next: gpuprof report " + analysis::ShellWord(output_) + ", or tensorboard --logdir " +
           analysis::ShellWord(output_));
+    }
     return exit_;
   }
 
@@ -82,9 +83,10 @@ class CaptureVerb : public Verb {
         order_.hosts.push_back(host);
       }
     }
-    if (output_.empty())
+    if (output_.empty()) {
       return "the log folder is missing: gpuprof capture " + analysis::ShellWord(hosts_.front()) +
              " --for 5s -o job";
+    }
     uint64_t nanoseconds = 0;
     ParseDuration(length_, &nanoseconds);
     order_.length = std::chrono::milliseconds(nanoseconds / kNsInMs);
