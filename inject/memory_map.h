@@ -66,7 +66,7 @@ class MemoryMap {
   MemoryMap(const MemoryMap&) = delete;
   MemoryMap& operator=(const MemoryMap&) = delete;
 
-  // False: it could not be read.
+  // Reads the map. False: the kernel does not show the map.
   bool Read() noexcept;
   bool is_empty() const { return count_ == 0; }
   // Returns whether the page of the address could be written when the map was read.

@@ -12,7 +12,7 @@ namespace gpuprof::inject {
 void Say(const char* text) noexcept;
 // Keeps the text for LastSaid() and prints nothing: somebody else tells the user.
 void KeepSaid(const char* text) noexcept;
-// From now on every text is kept and none is printed: the program's stderr is not gpuprof's.
+// Keeps every text from now on, and prints none: the stderr of the program is not gpuprof's.
 void KeepAllSaid() noexcept;
 // The longest text that is kept.
 inline constexpr int kMostSaid = 900;

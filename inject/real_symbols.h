@@ -30,8 +30,8 @@ bool ResolveRealSymbols() noexcept;
 // any slot is taken (inject/attach/slots.h). May wait for the loader's lock.
 void ResolveInProgram() noexcept;
 
-// Returns the original of a function that gpuprof interposes; null: there is none. After
-// resolution.
+// Returns the original of a function that gpuprof interposes; null: gpuprof interposes no function
+// of this name. After resolution.
 void* RealFunction(const char* name) noexcept;
 
 // Returns whether C11's functions are the C library's. A library of the program may have its own
