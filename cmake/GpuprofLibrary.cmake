@@ -93,9 +93,12 @@ endfunction()
 
 # Makes an executable run on machines that have only the C library, of release GPUPROF_LIBC_FLOOR or a later one.
 function(gpuprof_portable target)
+  # A sanitizer's runtime asks for more, and the program stays on this machine.
+  if(GPUPROF_SANITIZE)
+    return()
+  endif()
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-  # A sanitizer's runtime asks for more.
-  if(GPUPROF_SANITIZE OR NOT GPUPROF_LIBC_FLOOR)
+  if(NOT GPUPROF_LIBC_FLOOR)
     return()
   endif()
   set(folder "${PROJECT_BINARY_DIR}/libc_floor")

@@ -164,6 +164,55 @@ def test_little_shared_memory_is_named_with_its_remedy(volume):
     assert "64.0 MiB" in check["found"] and "medium: Memory" in check["fix"]
 
 
+LOADER = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Items(Dataset):
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        return torch.full((1 << 18,), float(i))
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(sum(float(batch.sum()) for batch in DataLoader(Items(), batch_size=4, num_workers=2)))
+"""
+
+
+def test_loader_workers_with_little_shared_memory_give_the_same_result(volume, tmp_path):
+    """Batches of 4 MB go through 64 MB of /dev/shm, as in Docker without --shm-size."""
+    python = ROOT / ".deps" / "venv" / "bin" / "python"
+    if not python.exists() or subprocess.run([str(python), "-c", "import torch"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("there is no PyTorch")
+    script = tmp_path / "loader.py"
+    script.write_text(LOADER)
+    box = Box(volume, "--ro-bind", script, "/opt/loader.py", "--size", "67108864", "--tmpfs", "/dev/shm")
+    bare = box.run(python, "/opt/loader.py")
+    if bare.returncode != 0:
+        pytest.skip(f"the workers do not run here even alone: {bare.stderr[-300:]}")
+    done = box.script(f"GPUPROF run -o /tmp/b -- {python} /opt/loader.py && GPUPROF info /tmp/b --json > /tmp/info && grep -c '\"executable\"' /tmp/info >&2")
+    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+    assert int(done.stderr.split()[-1]) >= 3, "the workers are recorded too"
+
+
+@needs_root
+def test_a_folder_that_root_made_for_a_bundle_takes_any_user(volume, tmp_path):
+    """What the init container of `gpuprof inject --claim` does if the manifest says no user."""
+    place = tmp_path / "traces" / "pod-main"
+    done = subprocess.run([str(GPUPROF), "install", str(tmp_path / "copy"), "--folders", f"{place},{tmp_path}/traces/pod-side"], capture_output=True, text=True,
+                          check=False, env=clean_env())
+    assert done.returncode == 0, done.stderr
+    assert (place.parent / "pod-side").stat().st_mode & 0o777 == 0o777
+    for above in place.parents:
+        if str(above).startswith("/tmp/"):
+            above.chmod(0o755)
+    env = {**clean_env(), "LD_PRELOAD": str(volume / "lib/gpuprof/libgpuprof_inject.so"), "GPUPROF_TRACER": str(volume / "lib/gpuprof/libgpuprof_tracer.so"),
+           "GPUPROF_BUNDLE": str(place), "GPUPROF_INCLUDE": "ls"}
+    recorded = subprocess.run(["ls", "/"], env=env, user=1234, group=1234, extra_groups=[], capture_output=True, text=True, check=False, cwd="/")
+    assert recorded.returncode == 0 and recorded.stderr == "", recorded.stderr
+    info = json.loads(subprocess.run([str(GPUPROF), "info", str(place), "--json"], capture_output=True, text=True, check=False).stdout)
+    assert [pathlib.PurePath(process["executable"]).name for process in info["processes"]] == ["ls"]
+
+
 @pytest.mark.skipif(bool(NO_NAMESPACE), reason=NO_NAMESPACE or "-")
 @pytest.mark.parametrize("verb", ["run", "env", "install", "doctor"])
 def test_objects_that_nobody_may_execute_are_named_before_the_start(volume, tmp_path, verb):
