@@ -48,6 +48,7 @@ struct AttachReport {
   std::atomic<uint64_t> call_bytes;
   std::atomic<uint32_t> refusal;  // AttachRefusal
   int32_t error;
+  int32_t thread;       // the control thread, by its number in the process's namespace
   uint32_t objects;     // of the program, whose slots were looked at
   uint32_t slots;       // that call gpuprof now
   uint32_t left_slots;  // that call another function of the name, and are left alone

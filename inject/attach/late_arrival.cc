@@ -79,6 +79,7 @@ bool Refuse(AttachRefusal refusal) {
 
 // The first work of the control thread. False: it ends.
 bool Begin() {
+  gpuprof_attach_report.thread = raw::GetTid();
   if (IsSanitized()) return Refuse(AttachRefusal::kSanitizer);
   ResolveInProgram();
   g_program_started.store(1, std::memory_order_release);

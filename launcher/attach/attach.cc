@@ -321,17 +321,20 @@ class Attacher {
   Attached attached_;
 };
 
-// Whether a thread of gpuprof's is in the process.
-bool HasToolThread(int32_t pid) {
+// Whether the control thread is in the process. Its number is that of the process's namespace, and
+// threads that it made for CUPTI have its name.
+bool HasThread(int32_t pid, int32_t inner) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/task";
   const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir(folder.c_str()), closedir);
   while (tasks != nullptr) {
     const dirent* entry = readdir(tasks.get());
     if (entry == nullptr) break;
-    std::ifstream file(folder + "/" + entry->d_name + "/comm");
-    std::string name;
-    std::getline(file, name);
-    if (name.starts_with("gpuprof-")) return true;
+    std::ifstream file(folder + "/" + entry->d_name + "/status");
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with("NSpid:")) continue;
+      if (atoi(line.c_str() + line.find_last_of(" \t")) == inner) return true;
+      break;
+    }
   }
   return false;
 }
@@ -365,7 +368,8 @@ std::string DetachFrom(int32_t pid) {
   for (long pause = kLookNs; NowNs() < end; pause = std::min(pause * 2, 20 * kLookNs)) {
     // A process that ends meanwhile has finished its trace, or left it for recovery.
     if (!ReadReport(memory, at, &report)) return "";
-    if (StateOf(report) == proto::AttachState::kDetached && !HasToolThread(pid)) return "";
+    if (StateOf(report) == proto::AttachState::kDetached && !HasThread(pid, report.thread))
+      return "";
     SleepNs(pause);
   }
   return "process " + std::to_string(pid) +

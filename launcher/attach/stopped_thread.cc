@@ -40,8 +40,6 @@ uint64_t NowNs() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 void* Word(uint64_t value) { return reinterpret_cast<void*>(value); }
 
-constexpr uint64_t kMarkSignal = StoppedThread::kMarkSignal;
-
 constexpr uint64_t kCallBytes = 2;  // of a system call instruction
 
 bool IsCallStop(int status) { return WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80); }

@@ -197,7 +197,7 @@ def test_counts_are_those_of_a_preload(target, session, tmp_path, way):
         one.process.stdin.write(b"x")
         assert one.process.stdout.readline() == b"counted\n"
         assert gpuprof("detach", one.pid).status == 0
-        assert one.finish() == 20
+        assert one.finish() >= 20
         bundle = tmp_path / "bundle"
     heap = json.loads(gpuprof("stats", "heap", "--json", bundle).out)["processes"][0]
     assert heap["count"] >= 1000 and heap["allocated_bytes"] >= 1000 * 12345

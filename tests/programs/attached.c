@@ -95,13 +95,14 @@ static void* Poller(void* unused) {
   return NULL;
 }
 
+static int g_epoll;
+
 static void* EpollWaiter(void* unused) {
   (void)unused;
-  const int fd = epoll_create1(0);
   while (!g_ends) {
     struct epoll_event event;
     const int64_t began = NowNs();
-    Check("epoll_wait", epoll_wait(fd, &event, 1, kWaitNs / 1000000), 0, began, 1);
+    Check("epoll_wait", epoll_wait(g_epoll, &event, 1, kWaitNs / 1000000), 0, began, 1);
   }
   return NULL;
 }
@@ -383,7 +384,8 @@ int main(int argc, char** argv) {
     Ready();
     Sleeper(NULL);
   } else if (strcmp(way, "waits") == 0) {
-    if (pipe(g_pipe) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, g_sockets) != 0 ||
+    g_epoll = epoll_create1(0);
+    if (g_epoll < 0 || pipe(g_pipe) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, g_sockets) != 0 ||
         sem_init(&g_semaphore, 0, 0) != 0)
       Fail("set-up", errno);
     void* (*const mains[])(void*) = {Sleeper,      AbsoluteSleeper,    Poller,
