@@ -507,6 +507,8 @@ export interface OverviewEnvironment {
   wall_ns: number;
   gpu_driver: string;
   devices: OverviewDevice[];
+  attached_after_ns: number | null;
+  unseen: string[];
 }
 
 export interface Finding {
