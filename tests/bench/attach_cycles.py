@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "process"))
+sys.path[:0] = [str(ROOT / "tests" / "process"), str(ROOT / "tests")]
 
 from test_attach import TRAINING  # noqa: E402
 
