@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import sys
 import tarfile
 
@@ -37,15 +38,15 @@ pytestmark = pytest.mark.skipif(bool(NO_BWRAP), reason=NO_BWRAP or "-")
 
 
 @pytest.fixture(scope="module", name="volume")
-def install(tmp_path_factory):
-    """A folder that `gpuprof install` has filled: what an init container leaves in a volume."""
-    folder = tmp_path_factory.mktemp("volume") / "deep" / "er"
-    done = subprocess.run([str(GPUPROF), "install", str(folder)], capture_output=True, text=True, check=False, env=clean_env())
-    assert done.returncode == 0 and f"{folder}/bin/gpuprof" in done.stdout, done.stderr
-    for above in folder.parents:
-        if str(above).startswith("/tmp/"):
-            above.chmod(0o755)
-    return folder
+def install():
+    """A folder that `gpuprof install` has filled: what an init container leaves in a volume. Other users can enter it."""
+    with tempfile.TemporaryDirectory() as above:
+        folder = pathlib.Path(above) / "deep" / "er"
+        done = subprocess.run([str(GPUPROF), "install", str(folder)], capture_output=True, text=True, check=False, env=clean_env())
+        assert done.returncode == 0 and f"{folder}/bin/gpuprof" in done.stdout, done.stderr
+        for place in (folder, folder.parent, folder.parent.parent):
+            place.chmod(0o755)
+        yield folder
 
 
 class Box:
