@@ -23,6 +23,7 @@
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
 #include "inject/ring_room.h"
+#include "inject/ring_users.h"
 #include "inject/signal_sender.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
@@ -405,6 +406,7 @@ void AfterForkInChild() noexcept {
   g_lock.Reset();
   bootstrap::AfterForkInChild();
   ForgetRings();
+  ForgetRingUsers();
   g_is_held_back.store(0);
   g_hurry.store(0);
   ServeInterruptedHook();

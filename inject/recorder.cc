@@ -59,6 +59,8 @@ RingHeader* AcquireRing() noexcept {
     return nullptr;
   }
   if (refused == 0) {
+    const RingAcquisition acquisition;
+    if (!acquisition.may_go_on()) return nullptr;
     const HeldSignals held;
     thread.ring = OpenRing(raw::GetTid());
     thread.generation = generation;

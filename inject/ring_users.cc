@@ -15,6 +15,9 @@ namespace {
 
 std::atomic<const ThreadState*> g_users[proto::kMaxRings];
 std::atomic<uint32_t> g_count{0};
+// Threads that are making rings. Each adds itself before it looks at `recording`. Who ends the
+// recording clears `recording` before it looks here: one of the two sees the other.
+std::atomic<uint32_t> g_making{0};
 
 void SleepMs(long ms) {
   const timespec moment = {0, ms * 1'000'000};
@@ -38,6 +41,7 @@ bool IsBusy(const ThreadState* thread) {
 }
 
 bool AreQuiet() {
+  if (g_making.load() != 0) return false;
   const uint32_t count = g_count.load();
   if (count > proto::kMaxRings) return false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -48,6 +52,13 @@ bool AreQuiet() {
 }
 
 }  // namespace
+
+RingAcquisition::RingAcquisition() noexcept {
+  g_making.fetch_add(1);
+  may_go_on_ = g_process.recording.load() != 0;
+}
+
+RingAcquisition::~RingAcquisition() noexcept { g_making.fetch_sub(1); }
 
 void NoteRingUser(const ThreadState* thread) noexcept {
   const uint32_t slot = g_count.fetch_add(1);
@@ -65,8 +76,9 @@ bool AwaitQuietRings() noexcept {
 }
 
 void ForgetRingUsers() noexcept {
-  for (auto& user : g_users) user.store(nullptr);
-  g_count.store(0);
+  const uint32_t count = g_count.exchange(0);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) g_users[i].store(nullptr);
+  g_making.store(0);
 }
 
 }  // namespace gpuprof::inject
