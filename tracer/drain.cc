@@ -125,6 +125,16 @@ void Drain::EndCapture(const char* trigger) {
   WriteTables(/*all=*/true);
 }
 
+// Descriptors and what other threads may still read stay: the drain itself is never deleted.
+void Drain::LetGo() {
+  std::vector<Track>().swap(tracks_);
+  std::vector<std::unique_ptr<codec::RecordSorter>>().swap(open_spans_);
+  std::vector<uint8_t>().swap(snapshot_health_);
+  std::vector<uint8_t>().swap(message_);
+  tables_ = codec::InternTables(0, 0, 0);
+  writer_.DropBuffers();
+}
+
 void Drain::Abandon() {
   writer_.Abandon();
   if (flight_ != nullptr) flight_->Abandon();
