@@ -11,7 +11,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OBJECTS = {"libgpuprof_inject.so": "inject", "libgpuprof_tracer.so": "tracer"}
-# Of the oldest machine that the packages run on (cmake/GpuprofOptions.cmake).
+# The glibc of the oldest machine that the packages run on (cmake/GpuprofOptions.cmake).
 FLOOR = (2, 28)
 # What a package may ask of the machine: parts of the C library.
 MACHINE_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}

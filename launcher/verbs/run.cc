@@ -189,7 +189,7 @@ class Run : public Verb {
         FindSetting(facts_.settings, proto::kEnvGpuPeriod).source != Setting::Source::kDefault;
     const bool is_ring = !FindSetting(facts_.settings, proto::kEnvRing).value.empty();
     const bool has_cuda = (sources.bits & proto::kSourceCuda) != 0;
-    // Of the ranks of a host one reads all GPUs.
+    // One rank of each host reads all GPUs.
     if (job_ && job_->local_rank.value_or(0) != 0) return;
     if (gpu_pm_ns_ != 0 && !has_cuda)
       Say("--gpu-pm samples nothing: it begins with the program's use of CUDA, which --trace "

@@ -143,7 +143,7 @@ def test_ids_that_come_again_are_other_jobs(tmp_path):
     assert "holds the recording of an earlier job, so the job is recorded in job-run1" in outcomes[0].stderr
     smaller = run(torch(2, 3), tmp_path, "-o", "job")
     assert parts(tmp_path / "job-run1-2") == ["rank-2"], smaller.stderr
-    # Of an elastic job that was begun anew, all attempts are in one bundle.
+    # All attempts of an elastic job that was begun anew are in one bundle.
     assert run(torch(0, 1, TORCHELASTIC_RESTART_COUNT="1", WORLD_SIZE="2"), tmp_path, "-o", "job").returncode == 0
     assert parts(tmp_path / "job") == ["rank-0", "rank-0.restart-1", "rank-1"]
 
