@@ -126,7 +126,8 @@ void Drain::EndCapture(const char* trigger) {
 }
 
 // Descriptors and what other threads may still read stay: the drain itself is never deleted.
-void Drain::LetGo() {
+void Drain::LetGo(proto::ExitWay way) {
+  if (way < proto::ExitWay::kFiltered) return;
   std::vector<Track>().swap(tracks_);
   std::vector<std::unique_ptr<codec::RecordSorter>>().swap(open_spans_);
   std::vector<uint8_t>().swap(snapshot_health_);
@@ -177,6 +178,7 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
     // Every ring is empty by now, those outside of the ring file, too: nothing goes with them.
     if (way != proto::ExitWay::kExec) host_->ring_file->rings_outside.store(0);
     writer_.Close();
+    LetGo(way);
     return false;
   }
   message_.clear();
@@ -187,6 +189,7 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
   marker.exit_status = status;
   const bool ended = writer_.WriteEnd(marker);
   writer_.Close();
+  LetGo(way);
   return ended;
 }
 

@@ -42,8 +42,6 @@ class Drain final : private cupti::BlockSink {
   bool CanWriteHere();
   // The end marker; the file is closed. False: the trace is not whole, and recovery can make it so.
   bool Finish(proto::ExitWay way, int32_t status);
-  // Gives the memory of the tables back, after Finish: the process goes on without this drain.
-  void LetGo();
   // A forked child's copy: forgets the parent's file.
   void Abandon();
 
@@ -98,6 +96,8 @@ class Drain final : private cupti::BlockSink {
   void FlushAll();
   void CollectOpenSpans(uint64_t now);
   void GiveMemoryBack();
+  // Gives the memory of the tables back, if the process goes on without this drain.
+  void LetGo(proto::ExitWay way);
   void CloseDeadThreads();
   bool WriteInternTables();
   bool JoinFlight();

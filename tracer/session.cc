@@ -184,9 +184,7 @@ bool Begin(Pace* pace) {
 }
 
 void FinishFile(proto::ExitWay way, int32_t status) {
-  Drain* drain = g_drain.load();
-  const bool finished = drain->Finish(way, status);
-  if (way >= proto::ExitWay::kFiltered) drain->LetGo();  // the process goes on
+  const bool finished = g_drain.load()->Finish(way, status);
   // A process that goes on after a failed exec begins a new file.
   g_drain = nullptr;
   // Where it is not whole the ring file stays: it tells readers that there is something to finish.
