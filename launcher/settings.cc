@@ -198,8 +198,9 @@ struct Extra {
 constexpr Extra kExtras[] = {
     {proto::kEnvBundle, "output", "DIR", CheckPath, nullptr,
      "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID"},
-    {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME",
-     CheckCapture, CanonicalCapture},
+    {proto::kEnvCapture, nullptr,
+     "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME|cuda-profiler", CheckCapture,
+     CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
     {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
