@@ -96,11 +96,38 @@ def test_hooks_see_the_calls_where_the_driver_does_not_load_us(calls):
 
 
 @needs_doubles
+@pytest.mark.parametrize("way", WAYS)
+def test_without_the_preload_cupti_reports_the_calls(calls, way):
+    """An object that the driver loads hooks nothing."""
+    assert captured(calls("kskxkskxk", way, wrapper=["env", "-u", "LD_PRELOAD"])) == {1: [2], 2: [4]}
+
+
+@needs_doubles
+@pytest.mark.parametrize("way", WAYS)
+def test_the_calls_count_where_the_gpu_is_not_recorded(calls, way):
+    outcome = calls("kskxkskxk", way, "--trace=heap=exact,threads")
+    (trace,) = read_bundle(outcome.bundle)
+    assert [(capture, begins) for capture, begins, _ in trace.captures] == [(1, True), (1, False), (2, True), (2, False)]
+    assert len(trace.kernels["time"]) == 0
+
+
+@needs_doubles
+@pytest.mark.parametrize("way", WAYS)
+def test_stacks_of_launches_are_those_of_the_captures(calls, way):
+    """Their callbacks are asked for in captures alone."""
+    outcome = calls("kkskkxkkkskxk", way, "--trace=cuda,launches")
+    assert captured(outcome) == {1: [3, 4], 2: [8]}
+    (trace,) = read_bundle(outcome.bundle)
+    assert len(trace.launches["time"]) == 3
+
+
+@needs_doubles
 @pytest.mark.parametrize("release, script", [*((release, "") for release in PERSONALITIES), ("13.3", DRIVER_OF_SEVERAL)])
-def test_a_profiler_of_the_program_goes_first(session, tmp_path, release, script):
+@pytest.mark.parametrize("wrapper", [[], ["env", "-u", "CUDA_INJECTION64_PATH"]])
+def test_a_profiler_of_the_program_goes_first(session, tmp_path, release, script, wrapper):
     """While CUPTI is kept for these calls the program profiles itself, exactly; after that the calls are seen again."""
     truth = tmp_path / "truth.json"
-    run = session([DOUBLES / "programs" / "own_profiler", "linked"], CAPTURE, env=environment_of(truth, script, release))
+    run = session([*wrapper, DOUBLES / "programs" / "own_profiler", "linked"], CAPTURE, env=environment_of(truth, script, release))
     assert run.line() == "ready"
 
     def ask(text, answer):
