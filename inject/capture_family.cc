@@ -80,7 +80,7 @@ void FamilysCaptureEnds(bool is_over) noexcept {
 void FamilysCaptureHasEnded() noexcept { g_state.store(FamilyState::kNotMarked); }
 
 void PrepareFamily() noexcept {
-  if (WatchesRanges()) MakeFamily();
+  if (WatchesMarks()) MakeFamily();
   if (const Family* family = g_family.load(); family != nullptr)
     g_phase_at_fork.store(family->phase.load());
 }

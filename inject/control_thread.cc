@@ -17,6 +17,7 @@
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
 #include "inject/obstacle.h"
+#include "inject/profiler_calls.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
@@ -93,7 +94,7 @@ struct Deadlines {
   uint64_t socket;    // when the control socket is opened; 0: it was
   uint64_t lonely;    // next look at whether only our threads are left
   uint64_t farewell;  // until then a thread of the program is taken to be ending
-  uint64_t ranges;    // next look for a framework that tells of steps; 0: no more
+  uint64_t marks;     // next look for what tells of steps or profiler calls; 0: no more
 };
 
 void SleepFor(uint64_t ns) {
@@ -221,9 +222,12 @@ void Work(Deadlines* deadlines, uint64_t began) {
   RunMarkedCaptures();
   FollowParent();
   RunToggles();
-  if (deadlines->ranges != 0 && now >= deadlines->ranges)
-    deadlines->ranges = LookForFrameworkRanges() ? Now() + kQuietTick : 0;
-  if (g_tick_wanted.exchange(0) != 0) deadlines->tick = 0;
+  const bool wants_tick = g_tick_wanted.exchange(0) != 0;
+  if (deadlines->marks != 0 && (wants_tick || now >= deadlines->marks)) {
+    const bool goes_on = LookForFrameworkRanges() || LookForProfilerCalls();
+    deadlines->marks = goes_on ? Now() + kQuietTick : 0;
+  }
+  if (wants_tick) deadlines->tick = 0;
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     if (TickSession()) deadlines->loading = now + kLoadingTime;
     const uint64_t quiet = now - began < kStartTime ? kQuietTick : kSlowTick;
@@ -248,7 +252,7 @@ void* ControlMain(void*) {
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.socket = IsCapturing() ? deadlines.session : began;
-  deadlines.ranges = began;
+  deadlines.marks = began;
   if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
     g_delay_began = true;
@@ -272,7 +276,7 @@ void* ControlMain(void*) {
     uint64_t until = Now() + kIdleTick;
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
-    Earlier(&until, deadlines.ranges);
+    Earlier(&until, deadlines.marks);
     Earlier(&until, deadlines.socket);
     if (HasParentsCaptures()) Earlier(&until, Now() + kTick);
     if (MainThreadLeft()) Earlier(&until, deadlines.lonely);
@@ -324,7 +328,7 @@ void EndControlThread() noexcept {
 bool WillCapture() noexcept {
   if (g_launch.capture == CaptureMode::kDelay)
     return !g_delay_began || g_delayed_start != 0 || g_delayed_stop != 0;
-  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps;
+  return WatchesMarks();
 }
 
 void AwaitSession() noexcept {
@@ -433,6 +437,7 @@ void ForgetControl() noexcept {
   g_end_wanted.store(nullptr);
   g_posted.store(kNothing);
   ForgetMarks();
+  ForgetProfilerCalls();
   ForgetControlSocket();
 }
 

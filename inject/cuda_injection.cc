@@ -13,6 +13,7 @@
 #include "inject/entry.h"
 #include "inject/hook_list.h"
 #include "inject/lifecycle.h"
+#include "inject/profiler_calls.h"
 #include "inject/state.h"
 
 namespace gpuprof::inject {
@@ -41,6 +42,7 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   if (g_settings.bundle[0] == 0 || calls.fetch_add(1) != 0) return 1;
   RunChained();
   StartGpu();
+  WatchProfilerCallsInInit();
   // From here on the control thread may call CUPTI too. Not before: it would wait for cuInit, and
   // this thread for it.
   g_cuda_started.store(1);

@@ -15,7 +15,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr char kBeginning[] = "libcupti.so";
+constexpr char kCupti[] = "libcupti.so";
 
 struct Object {
   const ElfW(Dyn) * dynamic = nullptr;
@@ -24,6 +24,7 @@ struct Object {
 };
 
 struct Search {
+  const char* wanted;  // how the library's file name begins
   uint64_t caller;
   Object object;  // that the caller lies in
   static constexpr uint32_t kMost = 4;
@@ -31,10 +32,10 @@ struct Search {
   uint32_t count = 0;
 };
 
-bool IsCupti(const char* path) {
+bool IsWanted(const char* path, const char* wanted) {
   const char* name = BaseName(path);
-  for (uint32_t i = 0; kBeginning[i] != 0; ++i)
-    if (name[i] != kBeginning[i]) return false;
+  for (uint32_t i = 0; wanted[i] != 0; ++i)
+    if (name[i] != wanted[i]) return false;
   return true;
 }
 
@@ -54,7 +55,7 @@ int Look(dl_phdr_info* info, size_t, void* to) {
   }
   if (object.dynamic == nullptr) return 0;
   if (is_callers) search->object = object;
-  if (IsCupti(object.path) && search->count < Search::kMost)
+  if (IsWanted(object.path, search->wanted) && search->count < Search::kMost)
     search->libraries[search->count++] = object;
   return 0;
 }
@@ -87,15 +88,16 @@ const Object* LibraryOf(const Search& search) {
 
 bool IsOurs(const Object& object) { return object.dynamic == _DYNAMIC; }
 
-CuptiFunction Find(const char* name, const void* caller, bool nested) {
+CuptiFunction Find(const char* wanted, const char* name, const void* caller, bool nested) {
   Search search;
+  search.wanted = wanted;
   search.caller = reinterpret_cast<uint64_t>(caller);
   dl_iterate_phdr(Look, &search);
   CuptiFunction found;
   if (!nested && search.object.dynamic != nullptr && !IsOurs(search.object)) {
     found.function = FindSymbolIn(search.object.dynamic, search.object.bias, name);
     if (found.function != nullptr) {
-      if (IsCupti(search.object.path)) found.library = search.object.bias;
+      if (IsWanted(search.object.path, wanted)) found.library = search.object.bias;
       return found;
     }
   }
@@ -104,6 +106,36 @@ CuptiFunction Find(const char* name, const void* caller, bool nested) {
   found.function = FindSymbolIn(library->dynamic, library->bias, name);
   found.library = library->bias;
   return found;
+}
+
+// What the loader would have found, had it not been for our object.
+struct Anywhere {
+  const char* name;
+  CuptiFunction found;
+};
+
+int LookAnywhere(dl_phdr_info* info, size_t, void* to) {
+  auto* anywhere = static_cast<Anywhere*>(to);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    Object object;
+    object.bias = info->dlpi_addr;
+    object.dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.bias + info->dlpi_phdr[i].p_vaddr);
+    if (IsOurs(object)) return 0;
+    anywhere->found.function = FindSymbolIn(object.dynamic, object.bias, anywhere->name);
+  }
+  return anywhere->found.function != nullptr ? 1 : 0;
+}
+
+CuptiFunction FindAnywhere(const char* name) {
+  Anywhere anywhere = {name, {}};
+  dl_iterate_phdr(LookAnywhere, &anywhere);
+  return anywhere.found;
+}
+
+CuptiFunction FindIn(const char* library, const char* name, const void* caller) {
+  const CuptiFunction found = Find(library, name, caller, /*nested=*/false);
+  return found.function == nullptr && library != kCupti ? FindAnywhere(name) : found;
 }
 
 // One for each place that calls, and function: a wrapper that ends with its call (`jmp`) shares the
@@ -123,7 +155,12 @@ std::atomic<uint32_t> g_generation{0};
 }  // namespace
 
 CuptiFunction FindCuptiFunction(const char* name, const void* caller, bool nested) noexcept {
-  if (nested) return Find(name, caller, nested);
+  return FindFunctionOf(kCupti, name, caller, nested);
+}
+
+CuptiFunction FindFunctionOf(const char* library, const char* name, const void* caller,
+                             bool nested) noexcept {
+  if (nested) return Find(library, name, caller, nested);
   const uint32_t generation = g_generation.load(std::memory_order_acquire);
   for (Entry& entry : g_entries) {
     uint32_t state = entry.state.load(std::memory_order_acquire);
@@ -134,15 +171,16 @@ CuptiFunction FindCuptiFunction(const char* name, const void* caller, bool neste
     entry.generation = generation;
     entry.name = name;
     entry.caller = caller;
-    entry.found = Find(name, caller, nested);
+    entry.found = FindIn(library, name, caller);
     entry.state.store(2, std::memory_order_release);
     return entry.found;
   }
-  return Find(name, caller, nested);
+  return FindIn(library, name, caller);
 }
 
 void CopyObjectName(const void* address, char* name, uint32_t room) noexcept {
   Search search;
+  search.wanted = kCupti;
   search.caller = reinterpret_cast<uint64_t>(address);
   dl_iterate_phdr(Look, &search);
   Text(name, room).Add(BaseName(search.object.path));

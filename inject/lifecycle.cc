@@ -240,6 +240,21 @@ bool WatchFrameworkRanges() noexcept {
   return g_process.tracer != nullptr && !g_process.tracer->watch_framework_ranges();
 }
 
+void LoadTracerForWatch() noexcept {
+  if (LoadedTracer() != nullptr) return;
+  ToolSection tool;
+  Locked lock(0);
+  if (lock) g_process.tracer = LoadTracer();
+}
+
+void WatchProfilerCalls(bool is_late) noexcept {
+  ToolSection tool;
+  // A capture that is being begun or ended has CUPTI meanwhile.
+  Locked lock(is_late ? 0 : kSecond / 5);
+  if (!lock || g_process.finished.load() != 0 || g_process.tracer == nullptr) return;
+  g_process.tracer->watch_profiler_calls(is_late);
+}
+
 bool StopCapture(const char* trigger) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);

@@ -39,6 +39,12 @@ bool StartSession() noexcept;
 // Control thread. False: the framework reports them already, or never will.
 bool WatchFrameworkRanges() noexcept;
 
+// Has CUPTI report the program's profiler calls (inject/profiler_calls.h), if the tracer is
+// loaded. `is_late`: not inside the program's cuInit, on the control thread.
+void WatchProfilerCalls(bool is_late) noexcept;
+// Loads the tracer for that. Control thread.
+void LoadTracerForWatch() noexcept;
+
 // Returns whether the process neither records nor is to record by itself: it needs no thread.
 bool MayBeDormant() noexcept;
 

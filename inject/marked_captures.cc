@@ -104,7 +104,7 @@ NameText NameOf(const RangeText* domain) {
 }
 
 [[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
-  const bool is_last = g_launch.capture == CaptureMode::kRange || number >= g_launch.last_step;
+  const bool is_last = g_launch.capture != CaptureMode::kSteps || number >= g_launch.last_step;
   if (!is_last) return;
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
@@ -334,6 +334,10 @@ void FrameworkRange(const char* name, bool is_end) noexcept {
   if (g_launch.capture != CaptureMode::kSteps || name == nullptr) return;
   is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
+
+void BeginMarkedCapture(const char* trigger) noexcept { BeginAt(0, trigger); }
+
+void EndMarkedCapture(const char* trigger) noexcept { EndAt(0, trigger); }
 
 bool LookForFrameworkRanges() noexcept {
   if (g_launch.capture != CaptureMode::kSteps || g_process.finished.load() != 0) return false;

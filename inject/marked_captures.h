@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST): at
-// named NVTX ranges, or at steps. A step is a range that proto/step_names.h calls a step: of NVTX,
+// Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST,
+// cuda-profiler): at named NVTX ranges, at steps, or at CUDA's profiler calls (profiler_calls.h).
+// A step is a range that proto/step_names.h calls a step: of NVTX,
 // of ITT or of PyTorch's record_function. Or a step is the time between the ends of two of
 // PyTorch's optimizer steps. From the first range that is a step, only ranges count, unless a
 // capture began at an optimizer step. If there are several optimizers, the optimizer that is called
@@ -25,6 +26,12 @@
 
 namespace gpuprof::inject {
 
+// Returns whether places in the program begin captures at all.
+inline bool WatchesMarks() noexcept {
+  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps ||
+         g_launch.capture == CaptureMode::kProfilerCalls;
+}
+
 inline bool WatchesRanges() noexcept {
   return __builtin_expect(
       g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps, 0);
@@ -46,6 +53,11 @@ inline bool WatchesRanges() noexcept {
 
 // Handles the begin or the end of a framework's own range, for example "Optimizer.step#Adam.step".
 [[gnu::cold]] void FrameworkRange(const char* name, bool is_end) noexcept;
+
+// Begins a capture at a place that nothing else describes, and ends the capture that began there.
+// One thread at a time.
+[[gnu::cold]] void BeginMarkedCapture(const char* trigger) noexcept;
+[[gnu::cold]] void EndMarkedCapture(const char* trigger) noexcept;
 
 // Looks for a framework that reports its ranges, on the control thread, now and then. False: it was
 // found, or it is not wanted.

@@ -161,6 +161,8 @@ bool ParseDuration(const char** text, uint64_t* ns) {
     g_launch.capture = CaptureMode::kNow;
   } else if (Equal(text, "off")) {
     g_launch.capture = CaptureMode::kOff;
+  } else if (Equal(text, "cuda-profiler")) {
+    g_launch.capture = CaptureMode::kProfilerCalls;
   } else if (__builtin_strncmp(text, "delay:", 6) == 0) {
     const char* p = text + 6;
     if (!ParseDuration(&p, &g_launch.delay_ns)) return false;
@@ -542,7 +544,7 @@ bool ReadSettings() noexcept {
   const char* capture = Variable(proto::kEnvCapture);
   if (capture != nullptr && *capture != 0 && !ParseCapture(capture)) {
     Reject(proto::kEnvCapture, capture,
-           "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE] or nvtx:RANGE");
+           "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE], nvtx:RANGE or cuda-profiler");
   }
   g_launch.signal = SIGUSR1;
   const char* signal = Variable(proto::kEnvSignal);

@@ -12,7 +12,7 @@
 
 namespace gpuprof::inject {
 
-enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps };
+enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls };
 
 struct LaunchSettings {
   CaptureMode capture = CaptureMode::kNow;

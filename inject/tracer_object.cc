@@ -20,6 +20,7 @@
 #include "inject/own_room.h"
 #include "inject/own_threads.h"
 #include "inject/private_files.h"
+#include "inject/profiler_calls.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
@@ -119,6 +120,7 @@ void FillHost() {
   g_host.capture_is_closed = CaptureIsClosed;
   g_host.hurry = &g_hurry;
   g_host.framework_range = FrameworkRange;
+  g_host.profiler_call = ProfilerCalledInDriver;
   g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };
   g_host.note_thread = NoteThread;
   g_host.adopt_tool_thread = AdoptToolThread;

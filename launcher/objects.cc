@@ -155,12 +155,9 @@ std::string ComposePreload(const std::string& inject, const std::string& sanitiz
 namespace {
 
 // The variable holds one path: what it names already is loaded by ours.
-void AddInjection(uint32_t source, const char* variable, const char* chained,
-                  const std::vector<Setting>& settings, const std::string& inject,
-                  Variables* variables) {
-  Sources sources;
-  if (!ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources).empty()) return;
-  if ((sources.bits & source) == 0) return;
+void AddInjection(bool is_wanted, const char* variable, const char* chained,
+                  const std::string& inject, Variables* variables) {
+  if (!is_wanted) return;
   const char* existing = getenv(variable);
   const std::string before = existing == nullptr ? "" : existing;
   if (chained != nullptr && !before.empty() && before != "none" &&
@@ -184,14 +181,22 @@ Variables RecorderVariables(const std::vector<Setting>& settings, const std::str
   variables.erase(proto::kEnvInject);
   variables[proto::kEnvTracer] = objects.tracer;
   variables[proto::kEnvBundle] = bundle;
-  AddInjection(proto::kSourceCuda, "CUDA_INJECTION64_PATH", proto::kEnvChainedInjection, settings,
-               objects.inject, &variables);
-  AddInjection(proto::kSourceNvtx, "NVTX_INJECTION64_PATH", proto::kEnvChainedNvtx, settings,
+  Sources sources;
+  if (!ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources).empty())
+    sources.bits = 0;
+  Capture capture;
+  ParseCapture(FindSetting(settings, proto::kEnvCapture).value, &capture);
+  const auto records = [&sources](uint32_t source) { return (sources.bits & source) != 0; };
+  // The driver's calls begin captures, whatever is recorded in them.
+  const bool watches_driver = capture.when == Capture::When::kProfilerCalls;
+  AddInjection(records(proto::kSourceCuda) || watches_driver, "CUDA_INJECTION64_PATH",
+               proto::kEnvChainedInjection, objects.inject, &variables);
+  AddInjection(records(proto::kSourceNvtx), "NVTX_INJECTION64_PATH", proto::kEnvChainedNvtx,
                objects.inject, &variables);
   // A collector that somebody chose stays: two of them cannot share one program.
   if (const char* collector = getenv("INTEL_LIBITTNOTIFY64");
       collector == nullptr || *collector == 0 || BaseName(collector) == proto::kInjectObject)
-    AddInjection(proto::kSourceItt, "INTEL_LIBITTNOTIFY64", nullptr, settings, objects.inject,
+    AddInjection(records(proto::kSourceItt), "INTEL_LIBITTNOTIFY64", nullptr, objects.inject,
                  &variables);
   return variables;
 }

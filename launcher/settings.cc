@@ -200,8 +200,9 @@ constexpr Extra kExtras[] = {
      "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID. The ranks of a "
      "job share it (default: ./gpuprof-PROGRAM-JOB). %h, %r, %j and %p stand for host, rank, job "
      "and process"},
-    {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME",
-     CheckCapture, CanonicalCapture},
+    {proto::kEnvCapture, nullptr,
+     "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME|cuda-profiler", CheckCapture,
+     CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
     {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},

@@ -179,6 +179,11 @@ std::string WhyNothing(const RunFacts& facts) {
            "number: of NVTX, ITT or record_function. Without ranges, steps are PyTorch's optimizer "
            "steps. Name other ranges with steps:FIRST-LAST@RANGE";
   }
+  if (capture.when == Capture::When::kProfilerCalls) {
+    return "the program never called cudaProfilerStart (--capture=cuda-profiler), nor "
+           "cuProfilerStart; leave --capture out to record all of the program. In PyTorch the call "
+           "is torch.cuda.profiler.start()";
+  }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "the command ended before the capture began (--capture); choose a shorter delay";
   }

@@ -223,6 +223,10 @@ std::string ParseSteps(std::string_view text, Capture* capture) {
 std::string ParseCapture(std::string_view text, Capture* capture) {
   *capture = Capture{};
   if (text == "now") return "";
+  if (text == "cuda-profiler") {
+    capture->when = Capture::When::kProfilerCalls;
+    return "";
+  }
   if (text.starts_with("nvtx:")) {
     capture->when = Capture::When::kRange;
     capture->range = std::string(text.substr(5));
@@ -246,8 +250,10 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
   }
   return Quoted(text) +
          " is not a value of --capture; write now, off, delay:START, delay:START+LENGTH "
-         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15), steps:FIRST-LAST@NAME or nvtx:NAME." +
-         DidYouMean(text, {"now", "off", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
+         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15), steps:FIRST-LAST@NAME, nvtx:NAME or "
+         "cuda-profiler." +
+         DidYouMean(text,
+                    {"now", "off", "delay:5s+10s", "steps:10-15", "nvtx:NAME", "cuda-profiler"});
 }
 
 std::string ParseSources(std::string_view text, Sources* sources) {

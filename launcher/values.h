@@ -34,7 +34,7 @@ std::string ParseGpuPm(std::string_view text, uint64_t* nanoseconds);
 std::string ParseSignal(std::string_view text, int* number);
 
 struct Capture {
-  enum class When { kNow, kOff, kDelay, kRange, kSteps } when = When::kNow;
+  enum class When { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls } when = When::kNow;
   uint64_t start_ns = 0;
   uint64_t length_ns = 0;  // 0: to the end
   std::string range;       // kRange; kSteps: empty: whatever steps there are

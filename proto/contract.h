@@ -19,7 +19,8 @@ namespace gpuprof::proto {
     "Directory that receives the trace files; unset: do nothing.")                                 \
   X(kEnvCapture, "GPUPROF_CAPTURE", "now",                                                         \
     "When to record: now, off (until a signal or gpuprof ctl), delay:START[+LENGTH], "             \
-    "steps:FIRST-LAST[@RANGE] (optimizer steps or NVTX ranges), nvtx:RANGE (each time).")          \
+    "steps:FIRST-LAST[@RANGE] (optimizer steps or NVTX ranges), nvtx:RANGE (each time), "          \
+    "cuda-profiler (from cudaProfilerStart to cudaProfilerStop, each time).")                      \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
     "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
   X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \

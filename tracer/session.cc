@@ -333,8 +333,6 @@ void LookForFrameworks() {
   if (g_host->program_started->load(std::memory_order_acquire) != 0) TorchTryAttach(g_host);
 }
 
-bool WatchFrameworkRanges() { return TorchTryWatchRanges(g_host); }
-
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
 // A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit. Within a
@@ -582,7 +580,8 @@ constexpr Api kApi = {
     .after_fork_parent = AfterForkParent,
     .after_fork_child = AfterForkChild,
     .snapshot = Snapshot,
-    .watch_framework_ranges = WatchFrameworkRanges,
+    .watch_framework_ranges = [] { return TorchTryWatchRanges(g_host); },
+    .watch_profiler_calls = [](bool is_late) { cupti::WatchProfilerCalls(g_host, is_late); },
     .ops_state = OpsState,
     .records_written = RecordsWritten,
     .records_lost = RecordsLost,

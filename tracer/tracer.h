@@ -170,6 +170,11 @@ struct Host {
   // the framework.
   void (*framework_range)(const char* name, bool is_end);
 
+  // After Api::watch_profiler_calls: the program has called cuProfilerStart, or is about to be in
+  // cuProfilerStop. It may wait there until a capture has begun, or is closed. A thread of the
+  // program's, inside CUPTI's callback.
+  void (*profiler_call)(bool is_start);
+
   // Notes private memory before it is mapped, and with a negative number after it was unmapped. The
   // memory does not count against limits that the program sets for itself. Any thread.
   void (*note_mapped)(int64_t bytes);
@@ -250,6 +255,12 @@ struct Api {
   // runs. May wait for the loader's lock. False: the framework was not found yet, or cannot report
   // them.
   bool (*watch_framework_ranges)();
+
+  // Has CUPTI report the program's calls of cuProfilerStart and cuProfilerStop, also while no
+  // capture runs. Called in the program's first cuInit, and with `is_late` now and then on the
+  // control thread. Then it also leaves CUPTI to a profiler of the program that asks for it, and
+  // takes CUPTI again after that profiler has ended.
+  void (*watch_profiler_calls)(bool is_late);
 
   // Returns the state of framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();

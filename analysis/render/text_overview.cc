@@ -224,6 +224,7 @@ std::string TriggerWords(const std::string& trigger) {
       {"delay", "--capture=delay"},
       {"steps", "--capture=steps"},
       {"nvtx", "--capture=nvtx"},
+      {"cuda_profiler", "--capture=cuda-profiler"},
       {"parent", "the capture of the parent"},
       {"fork", "a fork while recording"},
       {"exec", "an exec"},

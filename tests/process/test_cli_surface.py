@@ -154,7 +154,7 @@ def test_completions_are_valid_and_complete(tmp_path, shell):
     (["gpuprof", "stats", "he"], {"heap", "health"}),
     (["gpuprof", "stats", "--by", "heap_a"], {"heap_alloc", "heap_allocs"}),
     (["gpuprof", "run", "--ca"], {"--capture"}),
-    (["gpuprof", "run", "--capture", ""], {"now", "off", "delay:", "steps:", "nvtx:"}),
+    (["gpuprof", "run", "--capture", ""], {"now", "off", "delay:", "steps:", "nvtx:", "cuda-profiler"}),
     (["gpuprof", "run", "--clock", "m"], {"monotonic"}),
     (["gpuprof", "ctl", "st"], {"start", "stop", "status"}),
     (["gpuprof", "help", "rec"], {"recover"}),

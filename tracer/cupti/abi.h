@@ -507,5 +507,6 @@ enum : size_t { kSite = 0, kCorrelation = 64, kBytes = 72 };
 }
 // CUpti_ApiCallbackSite.
 inline constexpr uint32_t kApiEnter = 0;
+inline constexpr uint32_t kApiExit = 1;
 
 }  // namespace gpuprof::tracer::cupti

@@ -17,6 +17,7 @@
 #include "tracer/cupti/description.h"
 #include "tracer/cupti/driver.h"
 #include "tracer/cupti/launch_stacks.h"
+#include "tracer/cupti/profiler_calls.h"
 #include "tracer/cupti/quirks.h"
 #include "tracer/cupti/recorded_kinds.h"
 #include "tracer/cupti/refusal.h"
@@ -43,6 +44,8 @@ constexpr uint64_t kReadLimitAtYield = 200 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
 constexpr uint64_t kExitTakenWithin = 1000 * kMillisecond;
 constexpr uint64_t kExitLimit = 4000 * kMillisecond;
+// Somebody whom no hook shows has CUPTI.
+constexpr uint64_t kWatchPause = 1000 * kMillisecond;
 
 enum LibraryState : uint32_t { kNotLooked, kLoaded, kUnusable };
 
@@ -79,6 +82,8 @@ std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_crowded_flush = 0;
 uint64_t g_next_clock = 0;
+bool g_watches = false;  // profiler calls, for the whole life of the process
+uint64_t g_next_watch = 0;
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -210,6 +215,7 @@ void OnContext(uint32_t id, const ResourceData& resource) {
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (data == nullptr) return;
+  if (domain == kDriverApi && OnProfilerCall(*g_host, id, data)) return;
   if (domain == kRuntimeApi || domain == kDriverApi) {
     OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
     asm volatile("");  // a jump instead of a call would take the frame away
@@ -284,14 +290,10 @@ void DisableKinds() {
 
 // Nothing of it is set: what the library takes by itself is what its makers found enough.
 void ReadOwnBuffers() {
-  size_t bytes = 0, count = 0;
-  uint8_t is_pinned = 0;
-  if (!g_subscriber.ReadAttribute(kDeviceBufferSize, &bytes) ||
-      !g_subscriber.ReadAttribute(kDeviceBufferPreAllocate, &count))
-    return;
-  g_subscriber.ReadAttribute(kDeviceBufferHostPinned, &is_pinned);
-  g_own_pinned.store(is_pinned);
-  g_own_bytes.store(uint64_t{bytes} * count);
+  OwnBuffers own;
+  if (!g_subscriber.ReadOwnBuffers(&own)) return;
+  g_own_pinned.store(own.is_pinned ? 1 : 0);
+  g_own_bytes.store(own.bytes_per_context);
 }
 
 void PrepareBuffers() {
@@ -301,11 +303,11 @@ void PrepareBuffers() {
   if ((quirks & kNeverRefuseBuffers) != 0) g_buffers.AllowSpares();
 }
 
-bool Subscribe() {
-  constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
-  SubscribeFailure failure;
+constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
+
+bool TakeCupti(SubscribeFailure* failure) {
   bool has_subscribed =
-      g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
+      g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, failure);
   if (has_subscribed && g_library.version == 0) {
     AskLibrary();
     PrepareBuffers();
@@ -313,24 +315,33 @@ bool Subscribe() {
     if (g_library.version != 0) {
       g_subscriber.Unsubscribe();
       has_subscribed =
-          g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
+          g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, failure);
     }
   }
-  if (!has_subscribed) {
+  if (!has_subscribed) return false;
+  AskLibrary();
+  g_host->target_profiler->take_back.store(TakeBack);
+  if (g_watches) EnableProfilerCalls(g_names, &g_subscriber);
+  return true;
+}
+
+// Watched calls of the program may lie in a callback of the subscription now.
+void LetGo(bool is_exit) {
+  if (!g_watches || is_exit || g_subscriber.IsWanted()) return g_subscriber.Unsubscribe();
+  AskForCallbacks(*g_host, g_library, g_names, &g_subscriber, /*enable=*/false);
+}
+
+bool Subscribe() {
+  SubscribeFailure failure;
+  if (g_subscriber.IsSubscribed() && !g_subscriber.Renew(kHandlers)) g_subscriber.Unsubscribe();
+  if (!g_subscriber.IsSubscribed() && !TakeCupti(&failure)) {
     SayUnusable(*g_host, g_library, failure);
     DescribeUnused(g_library);
     return false;
   }
-  AskLibrary();
   Describe(g_library, g_subscriber.interface());
-  g_host->target_profiler->take_back.store(TakeBack);
   if (!g_subscriber.HasCallbacks()) NoteNoCallbacks(*g_host);
-  for (const ResourceId id : {kContextCreated, kContextDestroyStarting, kModuleLoaded})
-    g_subscriber.EnableCallback(kResource, id);
-  for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
-  if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
-  if ((g_host->settings->sources & proto::kSourceLaunches) != 0)
-    AskForLaunches(g_names, &g_subscriber);
+  AskForCallbacks(*g_host, g_library, g_names, &g_subscriber, /*enable=*/true);
   if ((QuirksOf(g_library.version) & kLeaveOutQueries) != 0) g_subscriber.LeaveOutQueries();
   return true;
 }
@@ -410,7 +421,7 @@ void LeaveCupti(uint64_t limit, bool is_exit) {
   NoteClocks();
   AwaitReader();
   // At the program's end what was delivered may have to be read still.
-  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
+  if (!TurnsHaveEnded()) LetGo(is_exit);
   g_handed_over.store(0);
 }
 
@@ -428,7 +439,7 @@ bool Start(const Host* host, bool is_late) {
   if (host->settings->graph_mode == proto::GraphMode::kWhole) RecordWholeGraphs(is_late);
   if (!g_kinds.Enable(*g_host, g_library, g_names, &g_subscriber, /*has_objects=*/is_late)) {
     DisableKinds();
-    g_subscriber.Unsubscribe();
+    LetGo(/*is_exit=*/false);
     return false;
   }
   g_unified_memory.Begin((host->settings->sources & proto::kSourceUnifiedMemory) != 0);
@@ -446,6 +457,26 @@ bool Start(const Host* host, bool is_late) {
   host->ring_file->activity_until.store(now, std::memory_order_relaxed);
   g_active.store(1);
   return true;
+}
+
+void WatchProfilerCalls(const Host* host, bool is_late) {
+  g_host = host;
+  const Turn turn;
+  if (!turn || g_given_up.load() != 0) return;
+  if (g_active.load() == 0 && g_subscriber.IsSubscribed() && g_subscriber.IsWanted())
+    return g_subscriber.Unsubscribe();
+  if (g_subscriber.IsSubscribed()) {
+    // A capture was there first.
+    if (!g_watches) g_watches = EnableProfilerCalls(g_names, &g_subscriber);
+    return;
+  }
+  const TargetProfilerState& target = *host->target_profiler;
+  if (target.calls.load() != 0 || target.Records() || target.has_subscribed.load() != 0) return;
+  if (Monotonic() < g_next_watch || (is_late && !DriverIsInitialized()) || !UseLibrary()) return;
+  g_next_watch = Monotonic() + kWatchPause;
+  g_watches = true;
+  SubscribeFailure failure;
+  if (TakeCupti(&failure) && !g_subscriber.HasCallbacks()) g_subscriber.Unsubscribe();
 }
 
 bool Tick() {
@@ -528,6 +559,7 @@ void AfterForkChild() {
   EndTurns();
   g_given_up.store(1);
   g_active.store(0);
+  g_watches = false;
   g_graph_events.Forget();
   g_stream_events.Forget();
   g_context_events.Forget();

@@ -3,7 +3,8 @@
 
 // CUPTI in this process: found when the program first initialises CUDA, subscribed to and enabled
 // only while a capture runs, so that a dormant process owns nothing of it and another profiler in
-// the program (torch.profiler, nsys) finds it free.
+// the program (torch.profiler, nsys) finds it free. With --capture=cuda-profiler the subscription
+// stays between captures.
 //
 // Start, Tick, Stop and Flush call CUPTI: on a thread that may call CUDA (the program's in
 // InitializeInjection and at its exit, else gpuprof-ctl), one at a time (turn.h), never while a
@@ -29,6 +30,10 @@ namespace gpuprof::tracer::cupti {
 // have allocated already, which is noted with the capture. False: not possible now; the reason is
 // said once.
 bool Start(const Host* host, bool is_late);
+// Subscribes, so that CUPTI tells of the program's profiler calls also between captures
+// (profiler_calls.h). Again now and then: leaves CUPTI if a profiler of the program waits for it,
+// and comes back once that has ended. `is_late` as with Start.
+void WatchProfilerCalls(const Host* host, bool is_late);
 // Now and then: has completed records delivered, reads the clocks. True: soon again, something
 // waits for the driver, or buffers were lacking.
 bool Tick();

@@ -5,8 +5,10 @@
 
 #include <iterator>
 
+#include "tracer/cupti/graph_events.h"
 #include "tracer/cupti/launch_stacks.h"
 #include "tracer/cupti/refusal.h"
+#include "tracer/cupti/stream_events.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -99,10 +101,17 @@ void RecordedKinds::Disable(const FunctionNames& names, Subscriber* subscriber) 
   }
 }
 
-void AskForLaunches(const FunctionNames& names, Subscriber* subscriber) {
+void AskForCallbacks(const Host& host, const Library& library, const FunctionNames& names,
+                     Subscriber* subscriber, bool enable) {
+  for (const ResourceId id : {kContextCreated, kContextDestroyStarting, kModuleLoaded})
+    subscriber->EnableCallback(kResource, id, enable);
+  for (const ResourceId id : kGraphCallbacks) subscriber->EnableCallback(kResource, id, enable);
+  if (TellsStreams(library.functions))
+    subscriber->EnableCallback(kResource, kStreamCreated, enable);
+  if ((host.settings->sources & proto::kSourceLaunches) == 0) return;
   for (const Domain domain : {kRuntimeApi, kDriverApi}) {
     for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-      if (IsLaunch(names.name[domain][id])) subscriber->EnableCallback(domain, id);
+      if (IsLaunch(names.name[domain][id])) subscriber->EnableCallback(domain, id, enable);
     }
   }
 }

@@ -35,7 +35,9 @@ class RecordedKinds {
   bool has_all_of_driver_ = false;  // its calls cannot be chosen one by one
 };
 
-// That CUPTI calls back at each launch (launch_stacks.h).
-void AskForLaunches(const FunctionNames& names, Subscriber* subscriber);
+// Has CUPTI call back about contexts, modules, graphs and streams, and about launches where their
+// stacks are wanted (launch_stacks.h).
+void AskForCallbacks(const Host& host, const Library& library, const FunctionNames& names,
+                     Subscriber* subscriber, bool enable);
 
 }  // namespace gpuprof::tracer::cupti

@@ -138,6 +138,15 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
   return false;
 }
 
+bool Subscriber::Renew(const Handlers& handlers) {
+  if (interface_ != Interface::kV1) return true;
+  if (uint32_t kinds = 0; CountEnabledKinds(&kinds) && kinds != 0) return false;
+  if (functions_->register_callbacks(handlers.requested, handlers.completed) != kSuccess)
+    return false;
+  TakeDropped();
+  return true;
+}
+
 void Subscriber::LeaveCupti() {
   reader_.store(nullptr);
   if (has_old_thread_ids_) functions_->set_thread_id_type(old_thread_ids_);
@@ -207,6 +216,16 @@ int Subscriber::Disable(Activity kind) {
                                       : functions_->disable(number);
 }
 
+bool Subscriber::ReadOwnBuffers(OwnBuffers* own) {
+  size_t bytes = 0, count = 0;
+  uint8_t is_pinned = 0;
+  if (!ReadAttribute(kDeviceBufferSize, &bytes) || !ReadAttribute(kDeviceBufferPreAllocate, &count))
+    return false;
+  ReadAttribute(kDeviceBufferHostPinned, &is_pinned);
+  *own = {uint64_t{bytes} * count, is_pinned != 0};
+  return true;
+}
+
 int Subscriber::EnableFunction(Domain domain, uint32_t id, bool enable) {
   const Functions& f = *functions_;
   const bool driver = domain == kDriverApi;
@@ -218,9 +237,9 @@ int Subscriber::EnableFunction(Domain domain, uint32_t id, bool enable) {
   return choose != nullptr ? choose(id, enable ? 1 : 0) : kNotSupported;
 }
 
-int Subscriber::EnableCallback(Domain domain, uint32_t id) {
+int Subscriber::EnableCallback(Domain domain, uint32_t id, bool enable) {
   if (handle_ == nullptr) return kNotSupported;
-  return functions_->enable_callback(1, handle_, domain, id);
+  return functions_->enable_callback(enable ? 1 : 0, handle_, domain, id);
 }
 
 int Subscriber::Flush(bool forced) { return functions_->flush_all(forced ? kFlushForced : 0); }

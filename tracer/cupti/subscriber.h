@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "tracer/cupti/abi.h"
+#include "tracer/cupti/device_records.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/target_profiler.h"
 
@@ -50,6 +51,11 @@ class Subscriber {
                  SubscribeFailure* failure);
   // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
   void Unsubscribe();
+  // Whether there is a subscription. It may outlast a capture (capture.h, WatchProfilerCalls).
+  bool IsSubscribed() const { return is_recording_; }
+  // Before another capture with the same subscription: the buffers of V1 may be somebody else's by
+  // now. False: somebody else records.
+  bool Renew(const Handlers& handlers);
   // Whether the program waits for CUPTI.
   bool IsWanted() const { return target_profiler_.IsWanted(); }
   // False: V1 without a subscription, as a profiler of the program has it and rests.
@@ -73,9 +79,11 @@ class Subscriber {
     size_t size = sizeof(*value);
     return GetAttribute(attribute, &size, value) == kSuccess;
   }
+  // False: it does not tell what buffers of its own it takes.
+  bool ReadOwnBuffers(OwnBuffers* own);
   // Records or leaves out the calls of one function. kNotSupported: not to be had here.
   int EnableFunction(Domain domain, uint32_t id, bool enable);
-  int EnableCallback(Domain domain, uint32_t id);
+  int EnableCallback(Domain domain, uint32_t id, bool enable = true);
   // Of the first interface, whoever enabled them; false: the library does not tell (it does since
   // 13.2), or others come and go by the second.
   bool CountEnabledKinds(uint32_t* count) const;

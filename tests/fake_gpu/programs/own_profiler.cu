@@ -21,6 +21,7 @@
 //   finalize    ends CUPTI                              finalize RESULT
 //   stub        flushes by a stub (cupti_stub.c)        stub RESULT
 //   second      subscribes by cuptiSubscribe_v2, leaves second RESULT
+//   profiler 1|0   cuProfilerStart or Stop, as a static runtime has them   profiler RESULT
 //   sessions begins, launches 5 and ends, until the next line comes (linked*)   sessions COUNT, how many of them WRONG
 // V2 is the interface of several subscribers, with others allowed.
 
@@ -204,6 +205,12 @@ int main(int argc, char** argv) {
       printf("reset %d\n", Find<int (*)()>("Contexts")());
     } else if (strncmp(line, "follow ", 7) == 0) {
       printf("follow %d\n", Find<int (*)(int)>("Follow")(atoi(line + 7)));
+    } else if (strncmp(line, "profiler ", 9) == 0) {
+      void* function = nullptr;
+      CHECK(cudaGetDriverEntryPointByVersion(
+          atoi(line + 9) != 0 ? "cuProfilerStart" : "cuProfilerStop", &function, 13000,
+          cudaEnableDefault, nullptr));
+      printf("profiler %d\n", reinterpret_cast<int (*)()>(function)());
     } else if (strncmp(line, "kind ", 5) == 0) {
       printf("kind %d\n", Find<int (*)(int)>("Kind")(atoi(line + 5)));
     } else if (strncmp(line, "leave", 5) == 0) {

@@ -31,6 +31,8 @@ TEST(WhyNothing, EachReasonHasItsFix) {
               HasSubstr("no process came to step 5"));
   EXPECT_THAT(WhyNothing(Facts({{"capture", "nvtx:train"}}, "/x/train")),
               HasSubstr("NVTX range named 'train'"));
+  EXPECT_THAT(WhyNothing(Facts({{"capture", "cuda-profiler"}}, "/x/train")),
+              HasSubstr("the program never called cudaProfilerStart"));
   EXPECT_THAT(WhyNothing(Facts({{"trace", "heap=off"}}, "/x/train")), HasSubstr("no source"));
   EXPECT_THAT(WhyNothing(Facts({}, "/x/train")), HasSubstr("gpuprof doctor"));
   RunFacts facts = Facts({}, "/x/train");

@@ -81,6 +81,10 @@ TEST(Values, Captures) {
   EXPECT_EQ(capture.when, Capture::When::kOff);
   EXPECT_EQ(ParseCapture("signal", &capture), "");
   EXPECT_EQ(capture.when, Capture::When::kOff);
+  EXPECT_EQ(ParseCapture("cuda-profiler", &capture), "");
+  EXPECT_EQ(capture.when, Capture::When::kProfilerCalls);
+  EXPECT_THAT(ParseCapture("cuda-profiler:x", &capture), HasSubstr("cuda-profiler."));
+  EXPECT_THAT(ParseCapture("cudaprofiler", &capture), HasSubstr("Did you mean 'cuda-profiler'"));
   EXPECT_EQ(ParseCapture("nvtx:my range@app", &capture), "");
   EXPECT_EQ(capture.when, Capture::When::kRange);
   EXPECT_EQ(capture.range, "my range@app");

@@ -53,6 +53,7 @@ SAME_PLACE(callback_data::kSite, CUpti_CallbackData, callbackSite, 4);
 SAME_PLACE(callback_data::kCorrelation, CUpti_CallbackData, correlationId, 4);
 static_assert(callback_data::kBytes == sizeof(CUpti_CallbackData));
 static_assert(kApiEnter == CUPTI_API_ENTER);
+static_assert(kApiExit == CUPTI_API_EXIT);
 
 using Memcpy = CUpti_ActivityMemcpy6;
 SAME_PLACE(copy::kCopyKind, Memcpy, copyKind, 1);
