@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "launcher/limit_values.h"
 #include "launcher/nearest.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
@@ -154,6 +155,49 @@ std::string CanonicalGpuFinish(std::string_view value) {
   return Milliseconds(nanoseconds);
 }
 
+std::string CheckBudget(std::string_view value) {
+  Budget budget;
+  return ParseBudget(value, &budget);
+}
+std::string CanonicalBudget(std::string_view value) {
+  Budget budget;
+  ParseBudget(value, &budget);
+  return budget.ppm != 0 ? std::to_string(budget.ppm) + "ppm"
+                         : std::to_string(budget.step_ns) + "ns";
+}
+
+std::string CheckDuration(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  return ParseDuration(value, &nanoseconds);
+}
+std::string CanonicalDuration(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  ParseDuration(value, &nanoseconds);
+  return Milliseconds(nanoseconds);
+}
+
+std::string CheckTrigger(std::string_view value) {
+  Triggers triggers;
+  return ParseTriggers(value, &triggers);
+}
+std::string CanonicalTrigger(std::string_view value) {
+  Triggers triggers;
+  ParseTriggers(value, &triggers);
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ",") + part; };
+  if (triggers.step_percent != 0) add("step:" + std::to_string(triggers.step_percent) + "%");
+  if (triggers.stall_ns != 0) add("stall:" + Milliseconds(triggers.stall_ns));
+  if (triggers.at_failed_exit) add("exit");
+  return text;
+}
+
+std::string CheckSnapshots(std::string_view value) {
+  uint64_t number = 0;
+  const std::string error = ParseCount(value, 1'000'000, &number);
+  if (!error.empty()) return error;
+  return number == 0 ? "0 snapshots would keep nothing; leave --trigger out for that" : "";
+}
+
 std::string CheckGpuPeriod(std::string_view value) {
   uint64_t nanoseconds = 0;
   return ParseGpuPeriod(value, &nanoseconds);
@@ -203,6 +247,10 @@ constexpr Extra kExtras[] = {
     {proto::kEnvCapture, nullptr,
      "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME|cuda-profiler", CheckCapture,
      CanonicalCapture},
+    {proto::kEnvBudget, nullptr, "N%|DURATION", CheckBudget, CanonicalBudget},
+    {proto::kEnvTrigger, nullptr, "step:N|stall:DURATION|exit", CheckTrigger, CanonicalTrigger},
+    {proto::kEnvTriggerPause, nullptr, "DURATION", CheckDuration, CanonicalDuration},
+    {proto::kEnvSnapshots, nullptr, "N", CheckSnapshots},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
     {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},

@@ -21,6 +21,16 @@ namespace gpuprof::proto {
     "When to record: now, off (until a signal or gpuprof ctl), delay:START[+LENGTH], "             \
     "steps:FIRST-LAST[@RANGE] (optimizer steps or NVTX ranges), nvtx:RANGE (each time), "          \
     "cuda-profiler (from cudaProfilerStart to cudaProfilerStop, each time).")                      \
+  X(kEnvBudget, "GPUPROF_BUDGET", "",                                                              \
+    "Largest cost of the recording: N% of the run's time, or a time for each step such as 50us. "  \
+    "Windows of whole steps are recorded, as many as the cost that is measured permits.")          \
+  X(kEnvTrigger, "GPUPROF_TRIGGER", "",                                                            \
+    "What takes a snapshot of a flight recorder: step:N (a step of N times the median), "          \
+    "stall:DURATION (no step ends for so long), exit (the process fails), separated by commas.")   \
+  X(kEnvTriggerPause, "GPUPROF_TRIGGER_PAUSE", "5m",                                               \
+    "How long after a snapshot no trigger takes another.")                                         \
+  X(kEnvSnapshots, "GPUPROF_SNAPSHOTS", "",                                                        \
+    "Largest number of snapshots that a process keeps; the oldest is removed; unset: all.")        \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
     "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
   X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \

@@ -105,6 +105,17 @@ struct TargetProfilerState {
   }
 };
 
+// What the windows of a limited recording cost so far (inject/budget/): the fields of
+// trace.proto's Budget. Written on one thread at a time, read on the drain thread.
+struct BudgetFacts {
+  std::atomic<uint64_t> limit_ppm, limit_step_ns, unit, elapsed_ns, windows, steps, recorded_steps,
+      recorded_ns;
+  std::atomic<int64_t> cost_ns;
+  std::atomic<uint64_t> cost_error_ns, switch_ns, step_outside_ns, step_inside_ns, detail,
+      windows_cut;
+  std::atomic<uint64_t> windows_by_detail[3];
+};
+
 // What inject offers. Function pointers are valid for the life of the process.
 struct Host {
   uint32_t size;
@@ -190,6 +201,9 @@ struct Host {
   // Sets the framework's own reporter functions, which the tracer found in the framework's library.
   // Null resets them. Until then inject looks for them itself.
   void (*set_torch_memory_functions)(void* is_enabled, void* report);
+
+  // Null: the recording's cost has no limit.
+  const BudgetFacts* budget;
 
   // Tells the user why the process cannot record, or write its trace further. Any tool thread.
   void (*cannot_record)(proto::Obstacle obstacle, int error);
