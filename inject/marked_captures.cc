@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "inject/budget/limited_captures.h"
 #include "inject/capture_family.h"
 #include "inject/control_thread.h"
 #include "inject/lifecycle.h"
@@ -103,29 +104,54 @@ NameText NameOf(const RangeText* domain) {
   g_began.store(1);
 }
 
-[[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
-  const bool is_last = g_launch.capture != CaptureMode::kSteps || number >= g_launch.last_step;
-  if (!is_last) return;
+// `is_over`: no other capture follows.
+[[gnu::cold]] void End(const char* trigger, bool is_over) {
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
   if (ours == 0) return;
-  // Not where a guess was wrong: then it is still to begin.
-  const bool is_over = g_launch.capture == CaptureMode::kSteps && number != kNoStep;
   FamilysCaptureEnds(is_over);  // this end may have to wait for the GPU
   if (ours == kWhatever || ours == g_process.captures.load())
     HaveCaptureEnded(trigger, /*has_begun=*/ours != kWhatever);
   FamilysCaptureHasEnded();
 }
 
-[[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
-  if (number > g_launch.last_step) EndAt(number, trigger);  // the last one has no range of its own
-  if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
-  if (g_beginning.exchange(1) != 0) return;  // another thread is at it
+// Returns whether a capture has begun that is ours to end. One that runs already is somebody
+// else's.
+[[gnu::cold]] bool Begin(const char* trigger) {
   const FamilyState before = FamilysCaptureBegins();
-  // One that runs already is somebody else's.
   const bool has_begun = HaveCaptureBegun(trigger);
   FamilysCaptureHasBegun(has_begun, before);  // before anybody can end it
   if (has_begun) NoteBegun();
+  return has_begun;
+}
+
+[[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
+  const bool is_steps = g_launch.capture == CaptureMode::kSteps;
+  if (g_launch.capture == CaptureMode::kBudget || (is_steps && number < g_launch.last_step)) return;
+  // Not where a guess was wrong: then it is still to begin.
+  End(trigger, /*is_over=*/is_steps && number != kNoStep);
+}
+
+// Begins or ends a window of a limited recording where a step begins.
+[[gnu::cold]] void BeginOrEndWindow(const char* trigger) {
+  if (g_beginning.exchange(1) != 0) return;
+  const bool is_optimizers = trigger == proto::kAtOptimizerStep;
+  const bool is_disturbed = g_ours.load() == 0 && IsCapturing();
+  const budget::Move move = budget::StepBegins(is_optimizers, is_disturbed);
+  if (move == budget::Move::kEnd) End(trigger, /*is_over=*/false);
+  if (move == budget::Move::kBegin) budget::ApplyDetail();
+  const bool has_moved =
+      move == budget::Move::kEnd || (move == budget::Move::kBegin && Begin(trigger));
+  if (move != budget::Move::kStay) budget::Moved(has_moved);
+  g_beginning.store(0);
+}
+
+[[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
+  if (g_launch.capture == CaptureMode::kBudget) return BeginOrEndWindow(trigger);
+  if (number > g_launch.last_step) EndAt(number, trigger);  // the last one has no range of its own
+  if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
+  if (g_beginning.exchange(1) != 0) return;  // another thread is at it
+  Begin(trigger);
   g_beginning.store(0);
 }
 
@@ -269,8 +295,8 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (IsStepOfFramework(text)) return StepOfFrameworkBegins(text);
   const bool is_step = proto::IsOptimizerStep(name, g_launch.range);
   if (is_step) ++t_framework_steps;
-  if (g_launch.first_step > 1 || g_began.load() != 0 || g_steps.load() != 0 ||
-      g_method.load() == kByRanges)
+  if (g_launch.capture == CaptureMode::kBudget || g_launch.first_step > 1 || g_began.load() != 0 ||
+      g_steps.load() != 0 || g_method.load() == kByRanges)
     return;
   const bool is_before = strncmp(name, "Optimizer.zero_grad", 19) == 0 ||
                          strncmp(name, "enumerate(DataLoader)", 21) == 0;
@@ -331,7 +357,7 @@ void RangeEnded(uint64_t id) noexcept {
 }
 
 void FrameworkRange(const char* name, bool is_end) noexcept {
-  if (g_launch.capture != CaptureMode::kSteps || name == nullptr) return;
+  if (!WatchesSteps() || name == nullptr) return;
   is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
 
@@ -340,7 +366,7 @@ void BeginMarkedCapture(const char* trigger) noexcept { BeginAt(0, trigger); }
 void EndMarkedCapture(const char* trigger) noexcept { EndAt(0, trigger); }
 
 bool LookForFrameworkRanges() noexcept {
-  if (g_launch.capture != CaptureMode::kSteps || g_process.finished.load() != 0) return false;
+  if (!WatchesSteps() || g_process.finished.load() != 0) return false;
   if (g_program_started.load(std::memory_order_acquire) == 0) return true;
   // Processes without PyTorch need nothing of ours.
   if (LoadedTracer() == nullptr && !TorchIsThere()) return true;

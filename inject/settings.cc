@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include "inject/budget/limited_captures.h"
 #include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -546,6 +547,10 @@ bool ReadSettings() noexcept {
     Reject(proto::kEnvCapture, capture,
            "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE], nvtx:RANGE or cuda-profiler");
   }
+  const char* budget = Variable(proto::kEnvBudget);
+  if (!budget::ReadLimit(budget))
+    Reject(proto::kEnvBudget, budget, "N%, or a time for each step, for example 50us");
+  if (budget::IsLimited()) g_launch.capture = CaptureMode::kBudget;
   g_launch.signal = SIGUSR1;
   const char* signal = Variable(proto::kEnvSignal);
   if (signal != nullptr && *signal != 0 && !ParseSignal(signal, &g_launch.signal)) {

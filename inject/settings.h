@@ -12,7 +12,7 @@
 
 namespace gpuprof::inject {
 
-enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls };
+enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls, kBudget };
 
 struct LaunchSettings {
   CaptureMode capture = CaptureMode::kNow;

@@ -76,7 +76,7 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
                                        message.data(), message.size(), 1);
     message.clear();
   }
-  AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", &message);
+  AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", 0, &message);
   AppendExit(proto::ExitWay::kSnapshot, 0, snapshot.now, &message);
   written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,
                                      message.data(), message.size(), 1);
