@@ -188,6 +188,8 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
     LetGo(way);
     return false;
   }
+  // What a limited recording cost is known as far as the process went on.
+  if (host_->budget != nullptr) WriteHealth();
   message_.clear();
   AppendExit(way, status, Now(), &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);

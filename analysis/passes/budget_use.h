@@ -3,8 +3,8 @@
 
 // Recordings with a limit on their cost (GPUPROF_BUDGET): the limit, the measured cost, and sums of
 // the whole run. The recorded windows are a sample of the steps. The ratio of a window's
-// sum to its steps gives sums of the run. Their error is that of a ratio estimator (Cochran, Sampling
-// Techniques, 1977, section 6.4).
+// sum to its steps gives sums of the run. Their error is that of a ratio estimator (Cochran,
+// Sampling Techniques, 1977, section 6.4).
 
 #pragma once
 
