@@ -27,7 +27,9 @@ constexpr double kLeastDeadlineNs = 1e9;
 constexpr double kMostOfAStep = 20;
 // Less detail is tried if fewer steps than this can be recorded, by so many windows.
 constexpr double kLeastShare = 0.05;
-constexpr double kWindowsToJudge = 3;
+constexpr double kWindowsToJudge = 4;
+// Standard errors of so few windows.
+constexpr double kCertain = 3;
 constexpr double kAboutTheSame = 1.25;
 constexpr double kWithSwitches = 1.25;
 // Windows of time, for programs without steps.
@@ -291,7 +293,7 @@ void Account::ChooseDetail() {
   if (is_chosen_ || settled.costs.windows < kWindowsToJudge || settled.costs.steps == 0) return;
   // A long window's begin and end are a fifth of its cost. They depend on no detail.
   settled.cost_of_step = kWithSwitches * Larger(0, settled.step_cost) / settled.costs.steps;
-  const double certain = settled.cost_of_step - 2 * settled.costs.Error() / settled.costs.steps;
+  const double certain = settled.cost_of_step - kCertain * settled.costs.Error() / settled.costs.steps;
   if (certain * kLeastShare <= Rate() * outside_mean_) return;
   is_chosen_ = detail_ == kGpuOnly;
   detail_ = is_chosen_ ? Fullest() : static_cast<Detail>(detail_ + 1);

@@ -133,8 +133,8 @@ TEST(Account, GivesUpNothingInVain) {
   Account account = With(1);
   Simulate(program, &account);
   EXPECT_EQ(account.detail(), kAll);
-  EXPECT_EQ(account.windows_by_detail(kGpuOnly), 3u);
-  EXPECT_GT(account.windows_by_detail(kAll), 3u);
+  EXPECT_EQ(account.windows_by_detail(kGpuOnly), 4u);
+  EXPECT_GT(account.windows_by_detail(kAll), 4u);
 }
 
 TEST(Account, KeepsTheDetailThatIsAsCheapAsLess) {
