@@ -284,13 +284,18 @@ int StartDrainThread() {
   pthread_t thread;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  g_host->note_mapped(kStackBytes + proto::kPageBytes);
+  // libc keeps the stack of a thread that has ended for the next one.
+  static bool has_stack = false;
+  if (!has_stack) g_host->note_mapped(kStackBytes + proto::kPageBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
   g_host->note_thread(1);
   const int error = pthread_create(&thread, &attributes, DrainMain, number);
   if (error != 0) g_host->note_thread(-1);
+  if (error != 0 && !has_stack)
+    g_host->note_mapped(-static_cast<int64_t>(kStackBytes + proto::kPageBytes));
+  has_stack = has_stack || error == 0;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   if (error != 0) g_state.store(kNone);

@@ -187,6 +187,50 @@ def test_again_and_again(target, tmp_path, way):
     one.finish()
 
 
+def test_again_and_again_while_threads_children_and_libraries_pass(target, tmp_path):
+    """What threads ask of the recording as they come and go is answered, or not, while it begins and ends around them."""
+    one = target(program("attached"), "passing", PROGRAMS / "later_library.so")
+    for number in range(20):
+        folder = tmp_path / f"b{number}"
+        assert attach(one.pid, "--for=1ms", PATIENT, "-o", folder).status == 0
+        shutil.rmtree(folder)
+    assert one.finish() > 0
+
+
+LIMITED = """
+import resource, signal, sys
+ends = []
+signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
+print("ready", flush=True)
+sys.stdin.readline()
+resource.setrlimit(resource.RLIMIT_AS, (16 << 30, resource.RLIM_INFINITY))
+print("set", flush=True)
+while not ends: signal.pause()
+print("ok 1")
+"""
+
+
+def test_a_limit_stays_what_it_was(target, tmp_path):
+    """The kernel's limit is higher by what gpuprof has, which is no more after ten attaches than after two."""
+    one = target(sys.executable, "-c", LIMITED)
+
+    def limit():
+        text = pathlib.Path(f"/proc/{one.pid}/limits").read_text()
+        return int(re.search(r"^Max address space\s+(\d+)", text, re.M).group(1))
+
+    assert attach(one.pid, PATIENT, "-o", tmp_path / "first").status == 0
+    one.process.stdin.write(b"x\n")
+    assert one.process.stdout.readline() == b"set\n"
+    assert gpuprof("detach", one.pid).status == 0
+    limits = []
+    for number in range(10):
+        assert attach(one.pid, "--for=1ms", PATIENT, "-o", tmp_path / f"b{number}").status == 0
+        limits.append(limit())
+    assert min(limits) > 16 << 30, "it was raised"
+    assert limits[-1] <= limits[1] + (1 << 20), [x - (16 << 30) for x in limits]
+    one.finish()
+
+
 def test_captures_of_a_later_attach(target, tmp_path):
     """What an earlier attach ended with says nothing of a later one: its captures end and begin as those of the first."""
     one = target(program("attached"), "churn")
