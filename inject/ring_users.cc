@@ -14,7 +14,7 @@ namespace gpuprof::inject {
 namespace {
 
 std::atomic<const ThreadState*> g_users[proto::kMaxRings];
-std::atomic<uint32_t> g_count{0};
+std::atomic<uint32_t> g_count{0};  // slots behind it are free; beyond kMaxRings: one is missing
 // Threads that are making rings. Each adds itself before it looks at `recording`. Who ends the
 // recording clears `recording` before it looks here: one of the two sees the other.
 std::atomic<uint32_t> g_making{0};
@@ -60,9 +60,25 @@ RingAcquisition::RingAcquisition() noexcept {
 
 RingAcquisition::~RingAcquisition() noexcept { g_making.fetch_sub(1); }
 
+// Takes the first free slot: threads may come and go without end.
 void NoteRingUser(const ThreadState* thread) noexcept {
-  const uint32_t slot = g_count.fetch_add(1);
-  if (slot < proto::kMaxRings) g_users[slot].store(thread);
+  for (uint32_t slot = 0; slot < proto::kMaxRings; ++slot) {
+    const ThreadState* none = nullptr;
+    if (g_users[slot].load() != nullptr || !g_users[slot].compare_exchange_strong(none, thread))
+      continue;
+    uint32_t count = g_count.load();
+    while (count <= slot && !g_count.compare_exchange_weak(count, slot + 1)) continue;
+    return;
+  }
+  g_count.store(proto::kMaxRings + 1);  // who this is nobody knows
+}
+
+void ForgetRingUser(const ThreadState* thread) noexcept {
+  const uint32_t count = g_count.load();
+  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
+    const ThreadState* held = thread;
+    g_users[slot].compare_exchange_strong(held, nullptr);
+  }
 }
 
 bool AwaitQuietRings() noexcept {

@@ -181,8 +181,8 @@ def test_again_and_again(target, tmp_path, way):
         shutil.rmtree(folder)
         held.append(anonymous_kib(one.pid))
         mapped.append(int(one.status("VmSize").split()[0]))
-    # A page or two come with the tables of rarer events, and what churn allocates comes and goes: a drain had 120 KiB.
-    assert min(held[35:]) <= max(held[5:10]) + 128, held
+    # A slab of the tracer's heap or an arena of libc's may come late, once; of thirty sessions 3600 KiB would stay.
+    assert min(held[35:]) <= max(held[5:10]) + 512, held
     assert max(mapped[10:]) <= max(mapped[:10]) + 512, mapped
     one.finish()
 

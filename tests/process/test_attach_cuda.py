@@ -83,5 +83,6 @@ def test_again_and_again(tmp_path, release):
         assert len(trace.kernel_rows()) == 2 * STREAMS and trace.lost == 0, f"attach {number}"
         shutil.rmtree(bundle)
         held.append(anonymous_kib(rounds.pid))
-    assert held[-1] <= held[9] + 128, held
+    # A slab of the tracer's heap may come late, once; of thirty sessions 15 MiB would stay.
+    assert held[-1] <= held[9] + 512, held
     rounds.finish()
