@@ -317,7 +317,10 @@ def test_the_program_ends_while_attached(target, tmp_path):
     one = target(program("attached"), "locks")
     run = subprocess.Popen([str(GPUPROF), "attach", str(one.pid), "--for=1h", PATIENT, "-o", str(tmp_path / "bundle")],
                            stderr=subprocess.PIPE, env=clean_environment())
-    wait_until(lambda: "gpuprof-ctl" in one.threads(), "the attach")
+    said = []
+    while not said or b"attached to" not in said[-1]:
+        said.append(run.stderr.readline())
+        assert said[-1] != b"", said
     one.finish()
     words = run.communicate(timeout=LIMIT_S)[1].decode()
     assert run.returncode == 0 and "ended while it was recorded" in words, words
