@@ -16,8 +16,10 @@
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
+#include "inject/step_listener.h"
 #include "inject/text.h"
 #include "inject/tracer_object.h"
+#include "inject/triggers/triggers.h"
 #include "proto/step_names.h"
 
 namespace gpuprof::inject {
@@ -50,11 +52,34 @@ struct OpenRange {
   uint32_t inside = 0;  // pushed ranges of the domain in it; steps in the framework's range
   std::atomic<uint64_t> id{0};
   uint64_t number = 0;
+  uint64_t began_ns = 0;  // of a step
   const char* trigger = nullptr;
   bool is_recorded = false;  // as a range of the framework
 };
 OpenRange g_open;
 constexpr char kStartedRange = 0;
+
+StepListener g_listeners[2] = {};
+// When the latest optimizer step ended; 0: none has.
+std::atomic<uint64_t> g_optimizer_ended_ns{0};
+
+uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
+
+// Steps may be followed for their listeners alone.
+bool MarksBeginCaptures() {
+  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps;
+}
+
+bool FollowsSteps() { return WatchesRanges() && g_launch.capture != CaptureMode::kRange; }
+
+// Returns the time.
+[[gnu::cold]] uint64_t Tell(StepEvent event, uint64_t step, uint64_t began_ns) {
+  const uint64_t now_ns = Now();
+  for (const StepListener listener : g_listeners) {
+    if (listener != nullptr) listener(event, step, began_ns, now_ns);
+  }
+  return now_ns;
+}
 
 // Returns the name of a range, to be read at once. Without a name it has no characters.
 [[gnu::cold]] NameText NameOf(const Message& message, char (&buffer)[kMostChars]) {
@@ -75,6 +100,7 @@ NameText NameOf(const RangeText* domain) {
   if (known == kByFramework && g_began.load() != 0) return false;
   if (g_method.compare_exchange_strong(known, kByRanges)) {
     g_steps.store(0);
+    if (known == kByFramework) Tell(StepEvent::kRestart, 0, 0);
     return true;
   }
   return known == kByRanges;
@@ -162,7 +188,8 @@ NameText NameOf(const RangeText* domain) {
     EndAt(kNoStep, trigger);
     g_began.store(0);
   }
-  BeginAt(number, trigger);
+  if (FollowsSteps()) g_open.began_ns = Tell(StepEvent::kBegins, number, 0);
+  if (MarksBeginCaptures()) BeginAt(number, trigger);
   return true;
 }
 
@@ -179,8 +206,10 @@ NameText NameOf(const RangeText* domain) {
 [[gnu::cold]] void Close() {
   const uint64_t number = g_open.number;
   const char* trigger = g_open.trigger;
+  const uint64_t began_ns = g_open.began_ns;
   g_open.owner.store(nullptr);
-  EndAt(number, trigger);
+  if (FollowsSteps()) Tell(StepEvent::kEnded, number, began_ns);
+  if (MarksBeginCaptures()) EndAt(number, trigger);
 }
 
 // Looks through the libraries only where some have come since the last time.
@@ -269,8 +298,8 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (IsStepOfFramework(text)) return StepOfFrameworkBegins(text);
   const bool is_step = proto::IsOptimizerStep(name, g_launch.range);
   if (is_step) ++t_framework_steps;
-  if (g_launch.first_step > 1 || g_began.load() != 0 || g_steps.load() != 0 ||
-      g_method.load() == kByRanges)
+  if (g_launch.capture != CaptureMode::kSteps || g_launch.first_step > 1 || g_began.load() != 0 ||
+      g_steps.load() != 0 || g_method.load() == kByRanges)
     return;
   const bool is_before = strncmp(name, "Optimizer.zero_grad", 19) == 0 ||
                          strncmp(name, "enumerate(DataLoader)", 21) == 0;
@@ -286,6 +315,9 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
+  g_optimizer_ended_ns.store(Tell(StepEvent::kEnded, ended, g_optimizer_ended_ns.load()));
+  Tell(StepEvent::kBegins, ended + 1, 0);
+  if (!MarksBeginCaptures()) return;
   g_guessed.store(0);
   EndAt(ended, proto::kAtOptimizerStep);
   BeginAt(ended + 1, proto::kAtOptimizerStep);
@@ -331,7 +363,7 @@ void RangeEnded(uint64_t id) noexcept {
 }
 
 void FrameworkRange(const char* name, bool is_end) noexcept {
-  if (g_launch.capture != CaptureMode::kSteps || name == nullptr) return;
+  if (!FollowsSteps() || name == nullptr) return;
   is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
 
@@ -340,11 +372,16 @@ void BeginMarkedCapture(const char* trigger) noexcept { BeginAt(0, trigger); }
 void EndMarkedCapture(const char* trigger) noexcept { EndAt(0, trigger); }
 
 bool LookForFrameworkRanges() noexcept {
-  if (g_launch.capture != CaptureMode::kSteps || g_process.finished.load() != 0) return false;
+  if (!FollowsSteps() || g_process.finished.load() != 0) return false;
   if (g_program_started.load(std::memory_order_acquire) == 0) return true;
   // Processes without PyTorch need nothing of ours.
   if (LoadedTracer() == nullptr && !TorchIsThere()) return true;
   return ranges::PrepareRanges() && WatchFrameworkRanges();
+}
+
+void ListenToSteps(StepListener listener) noexcept {
+  g_listeners[g_listeners[0] == nullptr ? 0 : 1] = listener;
+  g_launch.watches_ranges = true;
 }
 
 void TellWhereStepsEnded() noexcept {
@@ -371,6 +408,8 @@ void ForgetMarks() noexcept {
   g_ours.store(0);
   g_began.store(0);
   g_marker.state.store(0);
+  g_optimizer_ended_ns.store(0);
+  ForgetTriggers();
   g_open.owner.store(nullptr);
   t_framework_steps = 0;
 }

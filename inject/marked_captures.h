@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
+// Follows the program's steps for their listeners (step_listener.h). Then makes captures of them.
+//
 // Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST,
 // cuda-profiler): at named NVTX ranges, at steps, or at CUDA's profiler calls (profiler_calls.h).
 // A step is a range that proto/step_names.h calls a step: of NVTX,
@@ -32,10 +34,7 @@ inline bool WatchesMarks() noexcept {
          g_launch.capture == CaptureMode::kProfilerCalls;
 }
 
-inline bool WatchesRanges() noexcept {
-  return __builtin_expect(
-      g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps, 0);
-}
+inline bool WatchesRanges() noexcept { return __builtin_expect(g_launch.watches_ranges, 0); }
 
 // Begins or ends a capture at a pushed range. RangePushed is called before the push is recorded,
 // RangePopped after the pop. `domain`: null is the default domain.

@@ -38,7 +38,7 @@ std::string ReadTrigger(std::string_view part, Triggers* triggers) {
   }
   if (part.substr(0, kStep.size()) != kStep)
     return "'" + std::string(part) +
-           "' is no trigger; write step:N, stall:DURATION or exit, comma separated";
+           "' is not a trigger; write step:N, stall:DURATION or exit, comma separated";
   std::string_view factor = part.substr(kStep.size());
   double value = 0;
   TakeEnd(&factor, "x");
