@@ -28,7 +28,7 @@ OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream 
 READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
 INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/elf_sections.cc"}
 INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
-INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "local_capture.cc", "window_export.cc")}
+INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "kept_runs.cc", "local_capture.cc", "window_export.cc")}
 INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "attach/attach.cc", "attach/attached_bundle.cc", "attach/stage.cc", "attach/stopped_thread.cc", "attach/target_facts.cc",
     "attach/target_objects.cc", "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc", "doctor/container.cc", "doctor/installation.cc",
