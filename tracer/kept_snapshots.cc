@@ -21,9 +21,15 @@ struct Name {
 char kept_stem[sizeof(Settings::file_stem)];  // of the process's trace
 std::vector<Name>* kept = nullptr;            // oldest first; never destroyed
 
-void Remove(const Settings& settings, const char* name) {
-  char folder[900], file[1000];
-  std::snprintf(folder, sizeof(folder), "%s/%s", settings.bundle, name);
+constexpr size_t kPathBytes = 900;
+
+void PathOf(const Settings& settings, const Name& name, char (&path)[kPathBytes]) {
+  std::snprintf(path, sizeof(path), "%s/%s", settings.bundle, name.text);
+}
+
+void Remove(const Settings& settings, const Name& name) {
+  char folder[kPathBytes], file[1000];
+  PathOf(settings, name, folder);
   char target;
   if (readlink(folder, &target, 1) >= 0) return;
   std::snprintf(file, sizeof(file), "%s/%s%s", folder, kept_stem, proto::kTraceSuffix);
@@ -32,7 +38,7 @@ void Remove(const Settings& settings, const char* name) {
   unlink(file);
   if (rmdir(folder) == 0) return;
   // What another process has put there still needs the description.
-  char manifest[900];
+  char manifest[kPathBytes];
   std::snprintf(manifest, sizeof(manifest), "%s/%s", settings.bundle, proto::kBundleFile);
   if (link(manifest, file) != 0) errno = 0;
 }
@@ -47,11 +53,18 @@ void KeepSnapshot(const char* folder, const Settings& settings, uint64_t keep) {
   }
   if (keep == 0) return;
   if (kept == nullptr) kept = new std::vector<Name>;
-  Name name = {};
-  std::snprintf(name.text, sizeof(name.text), "%s", std::strrchr(folder, '/') + 1);
-  kept->push_back(name);
+  Name added = {};
+  std::snprintf(added.text, sizeof(added.text), "%s", std::strrchr(folder, '/') + 1);
+  // What somebody else has removed takes no place. Its name may be free again.
+  std::erase_if(*kept, [&](const Name& name) {
+    char path[kPathBytes];
+    PathOf(settings, name, path);
+    return access(path, F_OK) != 0 || std::strcmp(name.text, added.text) == 0;
+  });
+  errno = 0;
+  kept->push_back(added);
   while (kept->size() > keep) {
-    Remove(settings, kept->front().text);
+    Remove(settings, kept->front());
     kept->erase(kept->begin());
   }
 }

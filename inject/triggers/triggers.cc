@@ -140,7 +140,7 @@ void RunTriggers(uint64_t now_ns) noexcept {
 }
 
 void TellMissedTriggers() noexcept {
-  const uint64_t missed = g_missed.load();
+  const uint64_t missed = g_missed.exchange(0);
   if (missed == 0) return;
   char line[160];
   Text text(line, sizeof(line));

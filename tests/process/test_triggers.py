@@ -217,6 +217,20 @@ def test_the_newest_snapshots_are_kept(steps, tmp_path):
     verify(running.bundle)
 
 
+def test_a_snapshot_that_somebody_has_removed_takes_no_place(steps):
+    running = steps("--snapshots=2")
+    running.tell("run 3")
+    taken = []
+    for number in range(3):
+        assert gpuprof("ctl", "snapshot", running.run.pid).status == 0
+        (name,) = set(running.snapshots()) - set(taken)
+        taken.append(name)
+        if number == 1:
+            shutil.rmtree(running.bundle / taken.pop())
+    assert running.snapshots() == sorted(taken) and len(taken) == 2
+    running.end()
+
+
 def test_no_room_for_a_snapshot_is_said(steps):
     running = steps(TRIGGER)
     running.tell("run 10")
