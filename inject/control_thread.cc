@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "inject/attach/late_arrival.h"
+#include "inject/budget/limited_captures.h"
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/dormant.h"
@@ -96,6 +97,7 @@ struct Deadlines {
   uint64_t lonely;    // next look at whether only our threads are left
   uint64_t farewell;  // until then a thread of the program is taken to be ending
   uint64_t marks;     // next look for what tells of steps or profiler calls; 0: no more
+  uint64_t windows;   // next look at the windows of a limited recording; 0: none
 };
 
 void SleepFor(uint64_t ns) {
@@ -203,6 +205,8 @@ void Work(Deadlines* deadlines, uint64_t began) {
     g_delayed_stop = 0;
     StopCapture("delay");
   }
+  if (deadlines->windows != 0 && now >= deadlines->windows)
+    deadlines->windows = HasParentsCaptures() ? now + kIdleTick : budget::LookAfterWindows(now);
   if (SessionMayStart(now, *deadlines)) StartSession();
   if (!MainThreadLeft() && MainThreadIsGone()) NoteMainThreadLeft();
   if (MainThreadLeft()) {
@@ -246,7 +250,7 @@ void* ControlMain(void*) {
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.socket = IsCapturing() ? deadlines.session : began;
-  deadlines.marks = began;
+  deadlines.marks = deadlines.windows = began;
   if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
     g_delay_began = true;
@@ -271,6 +275,7 @@ void* ControlMain(void*) {
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
     Earlier(&until, deadlines.marks);
+    Earlier(&until, deadlines.windows);
     Earlier(&until, deadlines.socket);
     if (HasParentsCaptures()) Earlier(&until, Now() + kTick);
     if (MainThreadLeft()) Earlier(&until, deadlines.lonely);

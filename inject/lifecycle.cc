@@ -4,6 +4,7 @@
 #include "inject/lifecycle.h"
 
 #include "inject/bootstrap_arena.h"
+#include "inject/budget/limited_captures.h"
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
@@ -445,6 +446,7 @@ void AfterForkInChild() noexcept {
   ForgetSenders();
   ForgetCuptiCalls();
   ForgetVainWaits();
+  budget::ForgetWindows();
   g_process.tracer = LoadedTracer();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();
   g_process.clock = g_settings.clock;

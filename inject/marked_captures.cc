@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "inject/budget/limited_captures.h"
 #include "inject/capture_family.h"
 #include "inject/control_thread.h"
 #include "inject/lifecycle.h"
@@ -16,7 +17,6 @@
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
-#include "inject/step_listener.h"
 #include "inject/text.h"
 #include "inject/tracer_object.h"
 #include "inject/triggers/triggers.h"
@@ -59,26 +59,15 @@ struct OpenRange {
 OpenRange g_open;
 constexpr char kStartedRange = 0;
 
-StepListener g_listeners[2] = {};
 // When the latest optimizer step ended; 0: none has.
 std::atomic<uint64_t> g_optimizer_ended_ns{0};
 
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
-// Steps may be followed for their listeners alone.
+// Steps may be followed for triggers alone.
 bool MarksBeginCaptures() {
-  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps;
-}
-
-bool FollowsSteps() { return WatchesRanges() && g_launch.capture != CaptureMode::kRange; }
-
-// Returns the time.
-[[gnu::cold]] uint64_t Tell(StepEvent event, uint64_t step, uint64_t began_ns) {
-  const uint64_t now_ns = Now();
-  for (const StepListener listener : g_listeners) {
-    if (listener != nullptr) listener(event, step, began_ns, now_ns);
-  }
-  return now_ns;
+  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps ||
+         g_launch.capture == CaptureMode::kBudget;
 }
 
 // Returns the name of a range, to be read at once. Without a name it has no characters.
@@ -100,7 +89,7 @@ NameText NameOf(const RangeText* domain) {
   if (known == kByFramework && g_began.load() != 0) return false;
   if (g_method.compare_exchange_strong(known, kByRanges)) {
     g_steps.store(0);
-    if (known == kByFramework) Tell(StepEvent::kRestart, 0, 0);
+    if (known == kByFramework) ForgetSteps();
     return true;
   }
   return known == kByRanges;
@@ -129,29 +118,54 @@ NameText NameOf(const RangeText* domain) {
   g_began.store(1);
 }
 
-[[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
-  const bool is_last = g_launch.capture != CaptureMode::kSteps || number >= g_launch.last_step;
-  if (!is_last) return;
+// `is_over`: no other capture follows.
+[[gnu::cold]] void End(const char* trigger, bool is_over) {
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
   if (ours == 0) return;
-  // Not where a guess was wrong: then it is still to begin.
-  const bool is_over = g_launch.capture == CaptureMode::kSteps && number != kNoStep;
   FamilysCaptureEnds(is_over);  // this end may have to wait for the GPU
   if (ours == kWhatever || ours == g_process.captures.load())
     HaveCaptureEnded(trigger, /*has_begun=*/ours != kWhatever);
   FamilysCaptureHasEnded();
 }
 
-[[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
-  if (number > g_launch.last_step) EndAt(number, trigger);  // the last one has no range of its own
-  if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
-  if (g_beginning.exchange(1) != 0) return;  // another thread is at it
+// Returns whether a capture has begun that is ours to end. One that runs already is somebody
+// else's.
+[[gnu::cold]] bool Begin(const char* trigger) {
   const FamilyState before = FamilysCaptureBegins();
-  // One that runs already is somebody else's.
   const bool has_begun = HaveCaptureBegun(trigger);
   FamilysCaptureHasBegun(has_begun, before);  // before anybody can end it
   if (has_begun) NoteBegun();
+  return has_begun;
+}
+
+[[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
+  const bool is_steps = g_launch.capture == CaptureMode::kSteps;
+  if (g_launch.capture == CaptureMode::kBudget || (is_steps && number < g_launch.last_step)) return;
+  // Not where a guess was wrong: then it is still to begin.
+  End(trigger, /*is_over=*/is_steps && number != kNoStep);
+}
+
+// Begins or ends a window of a limited recording where a step begins.
+[[gnu::cold]] void BeginOrEndWindow(const char* trigger) {
+  if (g_beginning.exchange(1) != 0) return;
+  const bool is_optimizers = trigger == proto::kAtOptimizerStep;
+  const bool is_disturbed = g_ours.load() == 0 && IsCapturing();
+  const budget::Move move = budget::StepBegins(is_optimizers, is_disturbed);
+  if (move == budget::Move::kEnd) End(trigger, /*is_over=*/false);
+  if (move == budget::Move::kBegin) budget::ApplyDetail();
+  const bool has_moved =
+      move == budget::Move::kEnd || (move == budget::Move::kBegin && Begin(trigger));
+  if (move != budget::Move::kStay) budget::Moved(has_moved);
+  g_beginning.store(0);
+}
+
+[[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
+  if (g_launch.capture == CaptureMode::kBudget) return BeginOrEndWindow(trigger);
+  if (number > g_launch.last_step) EndAt(number, trigger);  // the last one has no range of its own
+  if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
+  if (g_beginning.exchange(1) != 0) return;  // another thread is at it
+  Begin(trigger);
   g_beginning.store(0);
 }
 
@@ -188,7 +202,7 @@ NameText NameOf(const RangeText* domain) {
     EndAt(kNoStep, trigger);
     g_began.store(0);
   }
-  if (FollowsSteps()) g_open.began_ns = Tell(StepEvent::kBegins, number, 0);
+  if (g_launch.judges_steps) g_open.began_ns = Now();
   if (MarksBeginCaptures()) BeginAt(number, trigger);
   return true;
 }
@@ -208,7 +222,7 @@ NameText NameOf(const RangeText* domain) {
   const char* trigger = g_open.trigger;
   const uint64_t began_ns = g_open.began_ns;
   g_open.owner.store(nullptr);
-  if (FollowsSteps()) Tell(StepEvent::kEnded, number, began_ns);
+  if (g_launch.judges_steps) JudgeStep(number, began_ns, Now());
   if (MarksBeginCaptures()) EndAt(number, trigger);
 }
 
@@ -315,8 +329,10 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
-  g_optimizer_ended_ns.store(Tell(StepEvent::kEnded, ended, g_optimizer_ended_ns.load()));
-  Tell(StepEvent::kBegins, ended + 1, 0);
+  if (g_launch.judges_steps) {
+    const uint64_t now_ns = Now();
+    JudgeStep(ended, g_optimizer_ended_ns.exchange(now_ns), now_ns);
+  }
   if (!MarksBeginCaptures()) return;
   g_guessed.store(0);
   EndAt(ended, proto::kAtOptimizerStep);
@@ -363,7 +379,7 @@ void RangeEnded(uint64_t id) noexcept {
 }
 
 void FrameworkRange(const char* name, bool is_end) noexcept {
-  if (!FollowsSteps() || name == nullptr) return;
+  if (!WatchesSteps() || name == nullptr) return;
   is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
 
@@ -372,16 +388,11 @@ void BeginMarkedCapture(const char* trigger) noexcept { BeginAt(0, trigger); }
 void EndMarkedCapture(const char* trigger) noexcept { EndAt(0, trigger); }
 
 bool LookForFrameworkRanges() noexcept {
-  if (!FollowsSteps() || g_process.finished.load() != 0) return false;
+  if (!WatchesSteps() || g_process.finished.load() != 0) return false;
   if (g_program_started.load(std::memory_order_acquire) == 0) return true;
   // Processes without PyTorch need nothing of ours.
   if (LoadedTracer() == nullptr && !TorchIsThere()) return true;
   return ranges::PrepareRanges() && WatchFrameworkRanges();
-}
-
-void ListenToSteps(StepListener listener) noexcept {
-  g_listeners[g_listeners[0] == nullptr ? 0 : 1] = listener;
-  g_launch.watches_ranges = true;
 }
 
 void TellWhereStepsEnded() noexcept {

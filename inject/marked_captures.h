@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Follows the program's steps for their listeners (step_listener.h). Then makes captures of them.
-//
-// Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST,
-// cuda-profiler): at named NVTX ranges, at steps, or at CUDA's profiler calls (profiler_calls.h).
-// A step is a range that proto/step_names.h calls a step: of NVTX,
-// of ITT or of PyTorch's record_function. Or a step is the time between the ends of two of
-// PyTorch's optimizer steps. From the first range that is a step, only ranges count, unless a
-// capture began at an optimizer step. If there are several optimizers, the optimizer that is called
-// first counts. An optimizer called within the step of another one does not count.
+// Captures that begin and end at places in the program: at named NVTX ranges, at steps, or at
+// CUDA's profiler calls (profiler_calls.h). --capture and --budget ask for them. With a budget,
+// budget/account.h chooses the steps, which go from the begin of one range to the begin of the
+// next. A step is a range that proto/step_names.h calls a step: of NVTX, of ITT or of PyTorch's
+// record_function. Or a step is the time between the ends of two of PyTorch's optimizer steps. From
+// the first range that is a step, only ranges count, unless a capture began at an optimizer step.
+// If there are several optimizers, the optimizer that is called first counts. An optimizer called
+// within the step of another one does not count.
 //
 // The range that began a capture ends it. Other ranges of its name, inside it or on other threads,
 // are recorded as far as they reach into the capture.
@@ -31,7 +30,14 @@ namespace gpuprof::inject {
 // Returns whether places in the program begin captures at all.
 inline bool WatchesMarks() noexcept {
   return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps ||
-         g_launch.capture == CaptureMode::kProfilerCalls;
+         g_launch.capture == CaptureMode::kProfilerCalls ||
+         g_launch.capture == CaptureMode::kBudget;
+}
+
+// Returns whether steps are followed: for captures, or for triggers (triggers/triggers.h).
+inline bool WatchesSteps() noexcept {
+  return g_launch.capture == CaptureMode::kSteps || g_launch.capture == CaptureMode::kBudget ||
+         g_launch.judges_steps;
 }
 
 inline bool WatchesRanges() noexcept { return __builtin_expect(g_launch.watches_ranges, 0); }

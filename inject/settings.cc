@@ -10,6 +10,8 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include "inject/budget/limited_captures.h"
+#include "inject/marked_captures.h"
 #include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -550,9 +552,12 @@ bool ReadSettings() noexcept {
         proto::kEnvCapture, capture,
         "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE], nvtx:RANGE or cuda-profiler");
   }
-  g_launch.watches_ranges =
-      g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps;
+  const char* budget = Variable(proto::kEnvBudget);
+  if (!budget::ReadLimit(budget))
+    RejectSetting(proto::kEnvBudget, budget, "N%, or a time for each step, for example 50us");
+  if (budget::IsLimited()) g_launch.capture = CaptureMode::kBudget;
   ReadTriggers();
+  g_launch.watches_ranges = g_launch.capture == CaptureMode::kRange || WatchesSteps();
   ReadNumber(proto::kEnvSnapshots, 1'000'000, &g_launch.snapshots, "a number of snapshots");
   g_launch.signal = SIGUSR1;
   const char* signal = Variable(proto::kEnvSignal);

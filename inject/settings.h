@@ -12,7 +12,7 @@
 
 namespace gpuprof::inject {
 
-enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls };
+enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps, kProfilerCalls, kBudget };
 
 struct LaunchSettings {
   CaptureMode capture = CaptureMode::kNow;
@@ -22,6 +22,7 @@ struct LaunchSettings {
   uint64_t first_step = 0;  // both belong to the capture
   uint64_t last_step = UINT64_MAX;
   bool watches_ranges = false;   // the program's ranges or steps matter, also between captures
+  bool judges_steps = false;     // for triggers
   uint32_t snapshots = 0;        // the process keeps so many; 0: all
   int signal = 0;                // 0: none
   bool preloaded = false;        // by the loader's LD_PRELOAD: the program has not begun yet

@@ -10,6 +10,7 @@
 
 #include <atomic>
 
+#include "inject/budget/limited_captures.h"
 #include "inject/control_thread.h"
 #include "inject/cuda_injection.h"
 #include "inject/hooks/cupti.h"
@@ -125,6 +126,7 @@ void FillHost() {
   g_host.note_thread = NoteThread;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
+  g_host.budget = budget::Facts();
   g_host.cannot_record = CannotRecord;
   g_host.say = SayHere;
   g_host.debug = DebugHere;

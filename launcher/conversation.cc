@@ -222,6 +222,10 @@ void Conversation::Fail(int error) {
   Close();
   is_done_ = true;
   answer_.kind = Answer::Kind::kUnreachable;
+  // Its queue is full of requests that nobody takes, so it is not known who listens. The name of a
+  // file in the user's own folder says it then.
+  if (answer_.peer == 0 && !names_.empty() && !names_.front().is_abstract)
+    answer_.peer = names_.front().pid;
   if (error == ECANCELED) {
     answer_.error =
         "did not answer, because it is stopped; after kill -CONT it may still carry out the "

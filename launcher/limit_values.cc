@@ -57,7 +57,7 @@ std::string ParseBudget(std::string_view text, Budget* budget) {
   double value = 0;
   if (TakeEnd(&number, "%")) {
     if (!ReadDecimal(number, &value) || value < 0.01 || value > 100)
-      return "'" + std::string(text) + "' is no budget; write 0.01% to 100%, for example 3%";
+      return "'" + std::string(text) + "' is not a budget; write 0.01% to 100%, for example 3%";
     budget->ppm = static_cast<uint64_t>(std::llround(value * 1e4));
     return "";
   }
@@ -68,8 +68,7 @@ std::string ParseBudget(std::string_view text, Budget* budget) {
   if (!is_short && !ParseDuration(text, &nanoseconds).empty()) nanoseconds = 0;
   if (nanoseconds < 1000 || nanoseconds > 60'000'000'000)
     return "'" + std::string(text) +
-           "' is no budget; write a part of the time such as 3%, or a time for each step such as "
-           "50us, from 1us to 1m";
+           "' is not a budget; write a part of the time (3%) or a time for each step (1us to 1m)";
   budget->step_ns = nanoseconds;
   return "";
 }

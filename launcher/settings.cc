@@ -377,6 +377,15 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
       (sources.bits & (proto::kSourceNvtx | proto::kSourceItt | proto::kSourceOps)) == 0)
     return "--capture=steps needs a source that shows steps, and --trace names none; add nvtx "
            "(ranges) or ops (PyTorch's optimizers) to it";
+  const auto is_given = [&](const char* variable) {
+    return FindSetting(settings, variable).source != Setting::Source::kDefault;
+  };
+  if (!is_given(proto::kEnvBudget)) return CheckTriggers(settings, capture, sources);
+  if (is_given(proto::kEnvCapture) && capture.when != Capture::When::kNow)
+    return "--budget chooses itself what is recorded; leave out --capture";
+  if (is_given(proto::kEnvRing))
+    return "a flight recorder records all the time, so it cannot keep to a --budget; leave out "
+           "--ring or --budget";
   return CheckTriggers(settings, capture, sources);
 }
 

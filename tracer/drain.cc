@@ -94,12 +94,19 @@ uint32_t Drain::TimeShift() const {
   return shift;
 }
 
+// Returns the steps in windows of a limited recording so far.
+uint64_t Drain::RecordedSteps() const {
+  const BudgetFacts* budget = host_->budget;
+  return budget == nullptr ? 0 : budget->recorded_steps.load(std::memory_order_relaxed);
+}
+
 void Drain::BeginCapture(uint32_t number, const char* trigger) {
   capture_ = number;
   is_capturing_ = true;
   told_memory_ = false;
   message_.clear();
-  AppendCaptureMark(number, true, Now(), trigger, &message_);
+  steps_before_ = RecordedSteps();
+  AppendCaptureMark(number, true, Now(), trigger, 0, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
   WriteTables(/*all=*/true);
 }
@@ -118,7 +125,7 @@ void Drain::EndCapture(const char* trigger) {
   host_->ring_file->spans_told.store(now, std::memory_order_relaxed);
   CountLosses();
   message_.clear();
-  AppendCaptureMark(capture_, false, now, trigger, &message_);
+  AppendCaptureMark(capture_, false, now, trigger, RecordedSteps() - steps_before_, &message_);
   process_cpu_ns_ = ProcessCpu();
   is_capturing_ = false;
   WriteTable(ChunkKind::kMeta, kMetaField, 1);

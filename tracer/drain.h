@@ -118,6 +118,7 @@ class Drain final : private cupti::BlockSink {
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
   uint64_t RowsLost() const;
+  uint64_t RecordedSteps() const;
   uint64_t ProcessCpu() const;  // of the whole process while it was captured
   int WriteErrorNumber() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
@@ -156,6 +157,7 @@ class Drain final : private cupti::BlockSink {
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
+  uint64_t steps_before_ = 0;    // RecordedSteps() where the capture began
   uint64_t process_cpu_ns_ = 0;  // of the whole process, in the captures before this one
   uint64_t rows_let_go_ = 0;     // by the flight recorder, once it has gone
   bool is_capturing_ = false;

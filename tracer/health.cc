@@ -86,6 +86,38 @@ void AppendGpuRates(codec::PbWriter* writer, const cupti::RateBudget& budget) {
   }
 }
 
+uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+
+// proto/trace.proto's Budget.
+void AppendBudget(codec::PbWriter* writer, const BudgetFacts* facts) {
+  constexpr int kBudget = 28;
+  constexpr int kCost = 9, kWindowsByDetail = 15;
+  if (facts == nullptr) return;
+  const uint64_t mark = writer->Begin(kBudget);
+  const auto put = [writer](int id, const std::atomic<uint64_t>& value) {
+    writer->Varint(id, value.load(std::memory_order_relaxed));
+  };
+  put(1, facts->limit_ppm);
+  put(2, facts->limit_step_ns);
+  put(3, facts->unit);
+  put(4, facts->elapsed_ns);
+  put(5, facts->windows);
+  put(6, facts->steps);
+  put(7, facts->recorded_steps);
+  put(8, facts->recorded_ns);
+  writer->Varint(kCost, ZigZag(facts->cost_ns.load(std::memory_order_relaxed)));
+  put(10, facts->cost_error_ns);
+  put(11, facts->switch_ns);
+  put(12, facts->step_outside_ns);
+  put(13, facts->step_inside_ns);
+  put(14, facts->detail);
+  for (const auto& windows : facts->windows_by_detail) put(kWindowsByDetail, windows);
+  put(16, facts->windows_cut);
+  writer->End(mark);
+}
+
 struct RingLosses {
   uint64_t dropped = 0;
   uint64_t reentered = 0;
@@ -209,6 +241,7 @@ void Drain::WriteHealth() {
   writer.Varint(16, proto::kTimeHookOneIn);
   writer.Varint(17, ProcessCpu());
   AppendGpuRates(&writer, activities_.budget());
+  AppendBudget(&writer, host_->budget);
   if (const uint64_t ticks = cupti::NotHandedOver(); ticks != 0) {
     constexpr int kActivityMissing = 20;
     const double per_second = static_cast<double>(host_->settings->ticks_per_second);

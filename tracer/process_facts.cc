@@ -137,13 +137,14 @@ void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out) {
 }
 
 void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger,
-                       std::vector<uint8_t>* out) {
+                       uint64_t steps, std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   const uint64_t mark = writer.Begin(15);
   writer.Varint(1, capture);
   writer.Varint(2, start ? 1 : 0);
   writer.Fixed64(3, ticks);
   writer.Bytes(4, trigger, strlen(trigger));
+  if (steps != 0) writer.Varint(5, steps);
   writer.End(mark);
 }
 

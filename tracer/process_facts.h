@@ -16,9 +16,10 @@ namespace gpuprof::tracer {
 // Appends a serialized Meta message with the identity of this process and the settings in force.
 void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out);
 
-// Appends a Meta message that marks the begin or end of a capture.
+// Appends a Meta message that marks the begin or end of a capture. `steps`: the whole steps in a
+// capture that ends; 0: not known.
 void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger,
-                       std::vector<uint8_t>* out);
+                       uint64_t steps, std::vector<uint8_t>* out);
 
 // Appends a Meta message that names a framework ("torch 2.13.0+cpu").
 void AppendFramework(const char* framework, std::vector<uint8_t>* out);

@@ -82,7 +82,7 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot, const char* re
   char mark[320];
   std::snprintf(mark, sizeof(mark), "%s%s%s", proto::kSnapshotMark,
                 *reason == 0 ? "" : proto::kReasonMark, reason);
-  AppendCaptureMark(snapshot.capture, false, snapshot.now, mark, &message);
+  AppendCaptureMark(snapshot.capture, false, snapshot.now, mark, 0, &message);
   AppendExit(proto::ExitWay::kSnapshot, 0, snapshot.now, &message);
   written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,
                                      message.data(), message.size(), 1);

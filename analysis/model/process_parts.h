@@ -24,6 +24,7 @@ struct CaptureWindow {
   int64_t end_ns = 0;     // last event when the stop mark is missing
   int64_t let_go_ns = 0;  // before start_ns: under capture too, but a flight recorder let it go
   bool has_stop = false;
+  uint64_t steps = 0;  // whole steps in a window of a limited recording; 0: not known
   // The process had CUDA already, and may have allocated GPU memory.
   bool cuda_had_begun = false;
   std::string start_trigger, stop_trigger;

@@ -16,6 +16,7 @@
 #include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/budget_use.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
@@ -347,6 +348,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       if (kind == proto::LOSS_RING_FULL) waits &= WaitsForRoom(p);
     }
     processes.push_back(&p);
+    if (const std::string note = BudgetNote(p); !note.empty()) meta->add_notes(note);
     for (const proto::Note& note : p.health.note()) {
       if (note.source() == "cupti") continue;  // what was used, not what was in the way
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());

@@ -10,6 +10,7 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
+#include "analysis/passes/budget_use.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder_cost.h"
 #include "analysis/passes/unpaired_spans.h"
@@ -162,6 +163,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillStacksAndClock(process, row);
     FillGpuClock(context, index, row);
     FillGpuRates(process, row);
+    if (HasBudget(process)) FillBudgetUse(process, row->mutable_budget());
     if (process.kept_from_ns != INT64_MIN) {
       row->add_notes("ring: a flight recorder kept only the newest part; " + WhatWasLetGo(process) +
                      "; losses are of all");

@@ -314,6 +314,7 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
       window.has_stop = true;
       window.end_ns = cursor->Convert(mark.ticks());
       window.stop_trigger = mark.trigger();
+      window.steps = mark.steps();
     }
   }
   // What marks do not tell (a killed process has no stop), events do.

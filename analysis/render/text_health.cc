@@ -145,6 +145,48 @@ std::string GpuClockText(const results::HealthProcess& p) {
   return out + "\n";
 }
 
+std::string BudgetCostText(const results::BudgetUse& b) {
+  if (!b.has_cost_ratio()) return "";
+  if (!b.has_cost_error_ratio())
+    return ". They cost about " + FormatFinePercent(b.cost_ratio()) +
+           " of the time, by the number of records";
+  return ". Measured cost: " + FormatFinePercent(b.cost_ratio()) + " of the time, give or take " +
+         FormatFinePercent(b.cost_error_ratio());
+}
+
+std::string BudgetText(const results::HealthProcess& p, int width) {
+  if (!p.has_budget()) return "";
+  const results::BudgetUse& b = p.budget();
+  std::string out = b.has_limit_ratio() ? FormatFinePercent(b.limit_ratio())
+                                        : FormatDuration(b.limit_step_ns()) + " a step";
+  out += ": " + FormatNumber(b.window_count()) + (b.window_count() == 1 ? " window" : " windows");
+  if (b.step_count() != 0)
+    out += " of " + FormatNumber(b.recorded_step_count()) + " of " + FormatNumber(b.step_count()) +
+           " " + b.name();
+  out += ", " + FormatDuration(b.recorded_ns()) + " of " + FormatDuration(b.elapsed_ns());
+  out = WrapText(out + BudgetCostText(b), "  budget ", "         ", width);
+  const auto add = [&](const std::string& line) {
+    out += WrapText(line, "         ", "         ", width);
+  };
+  if (b.has_outside_step_ns() && b.has_inside_step_ns())
+    add("a step took " + FormatDuration(b.outside_step_ns()) + " outside windows, " +
+        FormatDuration(b.inside_step_ns()) + " inside; windows began and ended in " +
+        FormatDuration(b.switch_ns()));
+  if (b.detail() != "all")
+    add("this cost left too few steps, so detail was given up: " +
+        FormatNumber(b.all_window_count()) + " windows have all, " +
+        FormatNumber(b.operations_window_count()) + " GPU work and operations, " +
+        FormatNumber(b.gpu_window_count()) + " GPU work alone");
+  if (b.cut_window_count() != 0)
+    add(FormatNumber(b.cut_window_count()) + " windows ended early, as they took too long");
+  if (b.has_run_gpu_ns() && b.run_gpu_ns() != 0)
+    add("GPU work: " + FormatDuration(b.recorded_gpu_ns()) + " in the windows, " +
+        FormatDuration(b.run_gpu_ns()) +
+        (b.has_run_gpu_error_ns() ? " give or take " + FormatDuration(b.run_gpu_error_ns()) : "") +
+        " in all steps (estimated)");
+  return out;
+}
+
 std::string GpuRatesText(const results::HealthProcess& p) {
   std::string out;
   for (const results::GpuRateUse& use : p.gpu_rates()) {
@@ -187,8 +229,9 @@ std::string HealthText(const results::Health& result, const TextOptions& options
            FormatNumber(p.count()) + " events in " + FormatDuration(p.captured_ns()) + " of " +
            std::to_string(p.capture_count()) +
            (p.capture_count() == 1 ? " capture\n" : " captures\n");
-    out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) +
-           ClockText(p) + GpuClockText(p) + GpuRatesText(p);
+    out += LossesText(p, options.width) + CostText(p, options.width) +
+           BudgetText(p, options.width) + StacksText(p) + ClockText(p) + GpuClockText(p) +
+           GpuRatesText(p);
     for (const std::string& note : p.notes()) {
       out += WrapText(note, "  note   ", "         ", options.width);
     }

@@ -12,7 +12,6 @@
 #include "inject/raw_log.h"
 #include "inject/settings.h"
 #include "inject/state.h"
-#include "inject/step_listener.h"
 #include "inject/text.h"
 #include "inject/triggers/step_judge.h"
 #include "proto/snapshot_request.h"
@@ -58,20 +57,6 @@ proto::SnapshotNumbers g_numbers;
   WakeControlThread();
 }
 
-[[gnu::cold]] void Listen(StepEvent event, uint64_t step, uint64_t began_ns,
-                          uint64_t now_ns) noexcept {
-  if (event == StepEvent::kRestart) g_judge.Forget();
-  if (event != StepEvent::kEnded) return;
-  g_step.store(step);
-  g_ended_ns.store(now_ns);
-  // Of two at the same moment one is judged.
-  if (began_ns == 0 || g_percent == 0 || g_is_judging.exchange(1) != 0) return;
-  const uint64_t ns = now_ns - began_ns;
-  const uint64_t median_ns = g_judge.Add(ns, g_percent);
-  g_is_judging.store(0);
-  if (median_ns != 0) Fire(SnapshotCause::kSlowStep, ns, median_ns, now_ns);
-}
-
 // Moves `p` behind the word, if it stands there.
 [[gnu::noinline]] bool Take(const char** p, const char* word) {
   const char* end = *p;
@@ -109,8 +94,21 @@ void ReadTriggers() noexcept {
     RejectSetting(proto::kEnvTrigger, text,
                   "step:300%, stall:30s or exit, with commas between, and GPUPROF_RING");
   }
-  if ((g_percent | g_stall_ns) != 0) ListenToSteps(Listen);
+  g_launch.judges_steps = (g_percent | g_stall_ns) != 0 && g_launch.capture != CaptureMode::kRange;
 }
+
+void JudgeStep(uint64_t step, uint64_t began_ns, uint64_t now_ns) noexcept {
+  g_step.store(step);
+  g_ended_ns.store(now_ns);
+  // Of two at the same moment one is judged.
+  if (began_ns == 0 || g_percent == 0 || g_is_judging.exchange(1) != 0) return;
+  const uint64_t ns = now_ns - began_ns;
+  const uint64_t median_ns = g_judge.Add(ns, g_percent);
+  g_is_judging.store(0);
+  if (median_ns != 0) Fire(SnapshotCause::kSlowStep, ns, median_ns, now_ns);
+}
+
+void ForgetSteps() noexcept { g_judge.Forget(); }
 
 void SnapshotOrSay(proto::SnapshotNumbers* numbers) noexcept {
   static uint32_t failures = 0;

@@ -17,6 +17,13 @@ namespace gpuprof::inject {
 // Reads the settings of triggers. Called by ReadSettings, behind those of the flight recorder.
 [[gnu::cold]] void ReadTriggers() noexcept;
 
+// Judges a step that has ended. `began_ns` is 0 for the first optimizer step, as PyTorch does not
+// report its begin. Times are of the monotonic clock. On the thread of the program that is at the
+// step, inside its call of NVTX or PyTorch: no heap, no lock, errno untouched.
+[[gnu::cold]] void JudgeStep(uint64_t step, uint64_t began_ns, uint64_t now_ns) noexcept;
+// Ranges are the steps from now on: steps so far were those of optimizers.
+[[gnu::cold]] void ForgetSteps() noexcept;
+
 // Looks for a stall, and takes the snapshot that a trigger wants. Control thread.
 [[gnu::cold]] void RunTriggers(uint64_t now_ns) noexcept;
 

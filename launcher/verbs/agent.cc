@@ -5,7 +5,6 @@
 // machine that carry gpuprof.
 
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -15,6 +14,7 @@
 #include "launcher/agent/local_capture.h"
 #include "launcher/agent/profiler_service.h"
 #include "launcher/command.h"
+#include "launcher/end_signals.h"
 #include "launcher/reading.h"
 #include "launcher/values.h"
 
@@ -84,12 +84,7 @@ class Agent : public Verb {
       Say(fault);
       return kExitUsage;
     }
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
-    // Before the first thread, so that all threads block them.
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    const codec::OwnedFile end(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    const EndSignals end;
     CaptureGuard guard;
     LocalCapture capture(choice_, &guard);
     {

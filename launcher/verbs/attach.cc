@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "launcher/attach/attached_bundle.h"
 #include "launcher/attach/target_facts.h"
 #include "launcher/command.h"
+#include "launcher/end_signals.h"
 #include "launcher/objects.h"
 #include "launcher/settings.h"
 #include "launcher/text.h"
@@ -136,10 +136,7 @@ class Attach : public Verb {
     const std::string runtime = RuntimeFolderOf(pid_);
     if (!runtime.empty()) variables["XDG_RUNTIME_DIR"] = runtime;
     // From here on Ctrl-C ends the recording, and the process is detached from.
-    sigset_t ends;
-    sigemptyset(&ends);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, signal);
-    sigprocmask(SIG_BLOCK, &ends, nullptr);
+    const EndSignals ends;
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
     const Attached attached =
         AttachTo(facts_, objects.inject, variables, static_cast<int>(wait_ns_ / 1'000'000));
@@ -155,7 +152,7 @@ class Attach : public Verb {
       }
       return kExitOk;
     }
-    const bool has_ended = AwaitEnd(pidfd, ends);
+    const bool has_ended = AwaitEnd(pidfd, ends.fd());
     const std::string error = has_ended ? "" : DetachFrom(pid_);
     if (!error.empty()) Say(error);
     if (stage_.is_made()) {
@@ -180,8 +177,7 @@ class Attach : public Verb {
   }
 
   // Returns whether the process ended by itself.
-  bool AwaitEnd(int pidfd, const sigset_t& ends) const {
-    const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
+  bool AwaitEnd(int pidfd, int signals) const {
     pollfd waits[] = {{pidfd, POLLIN, 0}, {signals, POLLIN, 0}};
     const uint64_t end = proto::ReadClockNs(CLOCK_MONOTONIC) + for_ns_;
     bool has_ended = false;
@@ -193,7 +189,6 @@ class Attach : public Verb {
       has_ended = (waits[0].revents & POLLIN) != 0;
       break;
     }
-    close(signals);
     return has_ended;
   }
 

@@ -5,7 +5,6 @@
 // TensorFlow's and JAX's.
 
 #include <signal.h>
-#include <sys/signalfd.h>
 
 #include <set>
 
@@ -17,6 +16,7 @@
 #include "launcher/agent/remote_hosts.h"
 #include "launcher/agent/token_file.h"
 #include "launcher/command.h"
+#include "launcher/end_signals.h"
 #include "launcher/output_folder.h"
 #include "launcher/reading.h"
 #include "launcher/values.h"
@@ -52,11 +52,7 @@ class CaptureVerb : public Verb {
       Say(fault);
       return kExitUsage;
     }
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    const codec::OwnedFile end(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    const EndSignals end;
     std::vector<RemoteAnswer> answers = CaptureHosts(order_, end.fd());
     OutputFolder folder(WithoutSlash(output_));
     for (size_t i = 0; i < answers.size(); ++i) Take(order_.hosts[i], &answers[i], &folder);

@@ -11,11 +11,13 @@
 
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/capture_list.h"
 #include "launcher/command.h"
+#include "launcher/end_signals.h"
 #include "launcher/entrance.h"
 #include "launcher/import_cache.h"
 #include "launcher/objects.h"
@@ -32,13 +34,6 @@ extern "C" char** environ;
 
 namespace gpuprof::launcher {
 namespace {
-
-sigset_t EndSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
-  return signals;
-}
 
 class Serve : public Verb {
  public:
@@ -125,7 +120,7 @@ class Serve : public Verb {
     page.left_out = files_.left_out();
     page.files = files_.ForPage();
     page.bundle = input_.path;
-    BlockSignals();
+    ends_.emplace();
     ServedPage served(std::move(page),
                       [this](const std::string& name) { return ComputeResult(input_, name); });
     return Run(&served);
@@ -133,15 +128,9 @@ class Serve : public Verb {
 
   int RunList() {
     OpenCache();
-    BlockSignals();
+    ends_.emplace();
     ServedFolder served(WithoutSlash(bundle_), &cache_);
     return Run(&served);
-  }
-
-  // Blocks the signals before the first thread, so that all threads block them.
-  void BlockSignals() {
-    const sigset_t signals = EndSignals();
-    pthread_sigmask(SIG_BLOCK, &signals, &before_);
   }
 
   int Run(Served* served) {
@@ -153,10 +142,8 @@ class Serve : public Verb {
     if (const std::string path = server.ProxiedPath(); !path.empty())
       Say("behind the proxy or tunnel, the page's path is " + path);
     Say(server.Address() + " shows " + analysis::ShellWord(bundle_) + " until Ctrl-C");
-    if (opens_) OpenBrowser(server.Address(), before_);
-    const sigset_t signals = EndSignals();
-    int number = 0;
-    sigwait(&signals, &number);
+    if (opens_) OpenBrowser(server.Address(), ends_->before());
+    ends_->Await();
     if (!server.Stop()) {
       // A pass cannot be interrupted, and its result is of no use any more.
       import_ = nullptr;
@@ -204,7 +191,7 @@ class Serve : public Verb {
   PlacedInput input_;
   PageFiles files_;
   TemporaryFolder folder_;
-  sigset_t before_ = {};
+  std::optional<EndSignals> ends_;
 };
 
 }  // namespace

@@ -176,6 +176,21 @@ def test_workers_that_were_forked_are_in_the_capture(record):
     verify(outcome.bundle)
 
 
+def test_a_budget_takes_windows_of_whole_optimizer_steps(record):
+    steps = 12_000
+    outcome = record([sys.executable, str(HERE / "steps_program.py"), str(steps)], "--budget=20%", env=PYTHON)
+    assert (outcome.status, outcome.out) == (0, _bare_steps_program(str(steps)).out), outcome.err.decode()
+    (trace,) = outcome.traces()
+    (told,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
+    budget = told["budget"]
+    assert budget["name"] == "optimizer steps" and budget["limit_ratio"] == pytest.approx(0.2)
+    assert 0.9 * steps < budget["step_count"] <= steps, "the observer comes a moment after the library"
+    assert 0 < budget["recorded_step_count"] < budget["step_count"]
+    forwards = [name for name in _names(trace).elements() if name.startswith("forward ")]
+    assert len(forwards) == len(set(forwards)) == budget["recorded_step_count"]
+    assert _names(trace)["Optimizer.step#SGD.step"] == budget["recorded_step_count"]
+
+
 def test_one_step_is_a_step(record):
     outcome = _steps_program(record, "steps:4", "30")
     steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)

@@ -142,6 +142,13 @@ def test_a_stopped_process_is_listed(stopped):
     assert process == {"pid": run.pid, "namespace_pid": run.pid, "state": "stopped", "program": "toggled"}
 
 
+def test_a_stopped_process_with_a_full_queue_is_listed(stopped):
+    # Nobody takes the requests from its queue, which holds some.
+    for _ in range(12):
+        listed = gpuprof("ps", "--json")
+        assert stopped.pid in [process["pid"] for process in json.loads(listed.out)["processes"]]
+
+
 def test_a_stopped_process_is_not_waited_for(stopped):
     for verb in ("status", "start", "snapshot"):
         answer = gpuprof("ctl", verb, stopped.pid)

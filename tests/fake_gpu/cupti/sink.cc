@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/device/call.h"
@@ -41,6 +43,12 @@ bool IsRecorded(const fake_gpu::Call& call) {
                   client.recorded[domain][call.cbid].load(std::memory_order_relaxed));
   });
   return any;
+}
+
+void SpendTime(uint64_t ns) {
+  if (ns == 0) return;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
+  while (std::chrono::steady_clock::now() < until) {}
 }
 
 // Times are the tool's.
@@ -246,7 +254,9 @@ void CuptiSink::Enter(fake_gpu::Call* call) {
 
 void CuptiSink::Exit(fake_gpu::Call* call) {
   CallBackOf(call, CUPTI_API_EXIT);
-  if (IsRecorded(*call)) WriteCall(*call, call->start_tool, CallTime(), fake_gpu::CurrentTid());
+  if (!IsRecorded(*call)) return;
+  WriteCall(*call, call->start_tool, CallTime(), fake_gpu::CurrentTid());
+  SpendTime(fake_gpu::TheScript().record_ns);
 }
 
 void CuptiSink::CallReplayed(const fake_gpu::Call& call, uint64_t end) {

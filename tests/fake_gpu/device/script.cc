@@ -74,6 +74,7 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"copy_ns", Into(&script->copy_ns)},
       {"host_ns", Into(&script->host_ns)},
       {"launch_ns", Into(&script->launch_ns)},
+      {"record_ns", Into(&script->record_ns)},
       {"queue", Into(&script->queue)},
       {"stream_handles", Flag(&script->reuse_streams, "again")},
       {"context_releases", Flag(&script->context_releases, "on")},

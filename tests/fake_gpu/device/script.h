@@ -10,6 +10,8 @@
 //   copy_gbps N             speed of copies and sets (20); copy_ns N adds to each (2000)
 //   host_ns NS              of each function that a stream runs on the host (10000)
 //   launch_ns NS            from the call to the earliest start on the device (2000)
+//   record_ns NS            what each call costs its thread while a tool records it (0); 1160 for a
+//                           launch on an H200 (docs/cost.md)
 //   queue N                 launches that a stream holds before a call blocks (1024, at most that)
 //   stream_handles new|again   a new stream has a handle that no other had (new), or that of the
 //                           context's stream that was destroyed last
@@ -80,6 +82,7 @@ struct Script {
   uint64_t copy_ns = 2000;
   uint64_t host_ns = 10'000;
   uint64_t launch_ns = 2000;
+  uint64_t record_ns = 0;
   uint64_t queue = 1024;
   bool reuse_streams = false;
   bool context_releases = false;
