@@ -197,7 +197,8 @@ const char* Stop() {
 
 // Takes a snapshot; `g_snapshot` says where. Returns the error, or null.
 const char* Snapshot(const char* name) {
-  const char* error = TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
+  proto::SnapshotNumbers numbers = {};
+  const char* error = TakeSnapshot(name, &numbers, g_snapshot, sizeof(g_snapshot));
   if (error != nullptr) g_snapshot[0] = 0;  // where it would have been
   return error;
 }

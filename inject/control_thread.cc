@@ -26,6 +26,7 @@
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tool_thread.h"
+#include "inject/triggers/triggers.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -120,16 +121,8 @@ void Sleep(uint64_t until) {
 bool RunSnapshots() {
   if (g_settings.flight_bytes == 0 || g_toggles.load() == 0 || !IsCapturing()) return false;
   g_toggles.store(0);
-  char path[1024];
-  const char* error = TakeSnapshot("", path, sizeof(path));
-  if (error == nullptr) {
-    Debug(path);
-    return true;
-  }
-  char line[256];
-  Text text(line, sizeof(line));
-  text.Add("no snapshot could be taken: ").Add(error);
-  Say(line);
+  proto::SnapshotNumbers numbers = {};
+  SnapshotOrSay(&numbers);
   return true;
 }
 
@@ -226,6 +219,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
   RunMarkedCaptures();
   FollowParent();
   RunToggles();
+  RunTriggers(now);
   const bool wants_tick = g_tick_wanted.exchange(0) != 0;
   if (deadlines->marks != 0 && (wants_tick || now >= deadlines->marks)) {
     const bool goes_on = LookForFrameworkRanges() || LookForProfilerCalls();

@@ -25,11 +25,13 @@
 #include "inject/ring_file.h"
 #include "inject/ring_room.h"
 #include "inject/ring_users.h"
+#include "inject/settings.h"
 #include "inject/signal_sender.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
 #include "inject/tool_thread.h"
 #include "inject/tracer_object.h"
+#include "inject/triggers/triggers.h"
 
 namespace gpuprof::inject {
 
@@ -273,7 +275,8 @@ bool StopCapture(const char* trigger) noexcept {
 
 bool IsCapturing() noexcept { return State() == CaptureState::kCapturing; }
 
-const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept {
+const char* TakeSnapshot(const char* name, proto::SnapshotNumbers* numbers, char* path,
+                         uint32_t path_bytes) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);
   if (!lock || g_process.finished.load() != 0) return "the process is about to end";
@@ -283,7 +286,12 @@ const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noex
   if (g_process.tracer == nullptr || g_process.captures.load() == 0) {
     return "nothing was recorded yet; start a capture with `gpuprof ctl start`";
   }
-  return g_process.tracer->snapshot(name, path, path_bytes);
+  char request[256];
+  Text text(request, sizeof(request));
+  (*numbers)[proto::kKeepSnapshots] = g_launch.snapshots;
+  text.Add(name).Add("\n");
+  for (const uint64_t number : *numbers) text.Number(static_cast<int64_t>(number)).Add(" ");
+  return g_process.tracer->snapshot(request, path, path_bytes);
 }
 
 bool TickSession() noexcept {
@@ -328,6 +336,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   ranges::EndStarted();
   ToolSection tool;
   TellWhereStepsEnded();
+  TellMissedTriggers();
   g_hurry.store(1);
   Locked lock(2 * kSecond);
   if (!lock) return;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "proto/record.h"
+#include "proto/snapshot_request.h"
 
 namespace gpuprof::inject {
 
@@ -64,9 +65,10 @@ void StartGpu() noexcept;
 
 bool IsCapturing() noexcept;
 
-// Takes a snapshot on the control thread: see tracer::Api::snapshot. Returns null, or the reason
-// why it failed.
-const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept;
+// Takes a snapshot on the control thread: see tracer::Api::snapshot. Fills in how many are
+// kept. Returns null, or the reason why it failed.
+const char* TakeSnapshot(const char* name, proto::SnapshotNumbers* numbers, char* path,
+                         uint32_t path_bytes) noexcept;
 
 // Closes the trace when the process ends, within two seconds at most. Unfinished work stays in the
 // ring file for recovery.

@@ -19,6 +19,7 @@
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tracer_object.h"
+#include "inject/triggers/triggers.h"
 #include "proto/step_names.h"
 
 namespace gpuprof::inject {
@@ -51,11 +52,23 @@ struct OpenRange {
   uint32_t inside = 0;  // pushed ranges of the domain in it; steps in the framework's range
   std::atomic<uint64_t> id{0};
   uint64_t number = 0;
+  uint64_t began_ns = 0;  // of a step
   const char* trigger = nullptr;
   bool is_recorded = false;  // as a range of the framework
 };
 OpenRange g_open;
 constexpr char kStartedRange = 0;
+
+// When the latest optimizer step ended; 0: none has.
+std::atomic<uint64_t> g_optimizer_ended_ns{0};
+
+uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
+
+// Steps may be followed for triggers alone.
+bool MarksBeginCaptures() {
+  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps ||
+         g_launch.capture == CaptureMode::kBudget;
+}
 
 // Returns the name of a range, to be read at once. Without a name it has no characters.
 [[gnu::cold]] NameText NameOf(const Message& message, char (&buffer)[kMostChars]) {
@@ -76,6 +89,7 @@ NameText NameOf(const RangeText* domain) {
   if (known == kByFramework && g_began.load() != 0) return false;
   if (g_method.compare_exchange_strong(known, kByRanges)) {
     g_steps.store(0);
+    if (known == kByFramework) ForgetSteps();
     return true;
   }
   return known == kByRanges;
@@ -188,7 +202,8 @@ NameText NameOf(const RangeText* domain) {
     EndAt(kNoStep, trigger);
     g_began.store(0);
   }
-  BeginAt(number, trigger);
+  if (g_launch.judges_steps) g_open.began_ns = Now();
+  if (MarksBeginCaptures()) BeginAt(number, trigger);
   return true;
 }
 
@@ -205,8 +220,10 @@ NameText NameOf(const RangeText* domain) {
 [[gnu::cold]] void Close() {
   const uint64_t number = g_open.number;
   const char* trigger = g_open.trigger;
+  const uint64_t began_ns = g_open.began_ns;
   g_open.owner.store(nullptr);
-  EndAt(number, trigger);
+  if (g_launch.judges_steps) JudgeStep(number, began_ns, Now());
+  if (MarksBeginCaptures()) EndAt(number, trigger);
 }
 
 // Looks through the libraries only where some have come since the last time.
@@ -295,7 +312,7 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (IsStepOfFramework(text)) return StepOfFrameworkBegins(text);
   const bool is_step = proto::IsOptimizerStep(name, g_launch.range);
   if (is_step) ++t_framework_steps;
-  if (g_launch.capture == CaptureMode::kBudget || g_launch.first_step > 1 || g_began.load() != 0 ||
+  if (g_launch.capture != CaptureMode::kSteps || g_launch.first_step > 1 || g_began.load() != 0 ||
       g_steps.load() != 0 || g_method.load() == kByRanges)
     return;
   const bool is_before = strncmp(name, "Optimizer.zero_grad", 19) == 0 ||
@@ -312,6 +329,11 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
+  if (g_launch.judges_steps) {
+    const uint64_t now_ns = Now();
+    JudgeStep(ended, g_optimizer_ended_ns.exchange(now_ns), now_ns);
+  }
+  if (!MarksBeginCaptures()) return;
   g_guessed.store(0);
   EndAt(ended, proto::kAtOptimizerStep);
   BeginAt(ended + 1, proto::kAtOptimizerStep);
@@ -397,6 +419,8 @@ void ForgetMarks() noexcept {
   g_ours.store(0);
   g_began.store(0);
   g_marker.state.store(0);
+  g_optimizer_ended_ns.store(0);
+  ForgetTriggers();
   g_open.owner.store(nullptr);
   t_framework_steps = 0;
 }

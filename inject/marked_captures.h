@@ -34,13 +34,13 @@ inline bool WatchesMarks() noexcept {
          g_launch.capture == CaptureMode::kBudget;
 }
 
+// Returns whether steps are followed: for captures, or for triggers (triggers/triggers.h).
 inline bool WatchesSteps() noexcept {
-  return g_launch.capture == CaptureMode::kSteps || g_launch.capture == CaptureMode::kBudget;
+  return g_launch.capture == CaptureMode::kSteps || g_launch.capture == CaptureMode::kBudget ||
+         g_launch.judges_steps;
 }
 
-inline bool WatchesRanges() noexcept {
-  return __builtin_expect(g_launch.capture == CaptureMode::kRange || WatchesSteps(), 0);
-}
+inline bool WatchesRanges() noexcept { return __builtin_expect(g_launch.watches_ranges, 0); }
 
 // Begins or ends a capture at a pushed range. RangePushed is called before the push is recorded,
 // RangePopped after the pop. `domain`: null is the default domain.

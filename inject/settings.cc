@@ -11,11 +11,13 @@
 #include <sys/stat.h>
 
 #include "inject/budget/limited_captures.h"
+#include "inject/marked_captures.h"
 #include "inject/obstacle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
 #include "inject/text.h"
+#include "inject/triggers/triggers.h"
 #include "inject/tsc.h"
 #include "proto/job_launchers.h"
 
@@ -24,6 +26,35 @@ extern "C" char** environ;
 namespace gpuprof::inject {
 
 LaunchSettings g_launch;
+
+void RejectSetting(const char* variable, const char* value, const char* expected) noexcept {
+  char buffer[512];
+  Text text(buffer, sizeof(buffer));
+  text.Add(variable)
+      .Add("=")
+      .Add(value)
+      .Add(" is not valid, so its default is used; expected:  ")
+      .Add(expected);
+  Say(buffer);
+}
+
+bool ParseDuration(const char** text, uint64_t* ns) noexcept {
+  uint64_t value = 0;
+  if (!ParseNumber(text, &value)) return false;
+  uint64_t unit = 1'000'000'000u;
+  if ((*text)[0] == 'm' && (*text)[1] == 's') {
+    unit = 1'000'000u;
+    *text += 2;
+  } else if (**text == 's') {
+    ++*text;
+  } else if (**text == 'm') {
+    unit *= 60;
+    ++*text;
+  }
+  if (value > 1'000'000'000u) return false;
+  *ns = value * unit;
+  return true;
+}
 
 namespace {
 
@@ -34,17 +65,6 @@ constinit char g_inject_path[600] = {};
 // Settings that came with an attach, one behind the other.
 const char* g_given = nullptr;
 const char* g_given_end = nullptr;
-
-void Reject(const char* variable, const char* value, const char* expected) {
-  char buffer[512];
-  Text text(buffer, sizeof(buffer));
-  text.Add(variable)
-      .Add("=")
-      .Add(value)
-      .Add(" is not valid, so its default is used; expected:  ")
-      .Add(expected);
-  Say(buffer);
-}
 
 const char* ItemEnd(const char* p) {
   while (*p != 0 && *p != ',') ++p;
@@ -123,25 +143,6 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
   return true;
 }
 
-// 5s, 500ms, 2m, or plain seconds.
-bool ParseDuration(const char** text, uint64_t* ns) {
-  uint64_t value = 0;
-  if (!ParseNumber(text, &value)) return false;
-  uint64_t unit = 1'000'000'000u;
-  if ((*text)[0] == 'm' && (*text)[1] == 's') {
-    unit = 1'000'000u;
-    *text += 2;
-  } else if (**text == 's') {
-    ++*text;
-  } else if (**text == 'm') {
-    unit *= 60;
-    ++*text;
-  }
-  if (value > 1'000'000'000u) return false;
-  *ns = value * unit;
-  return true;
-}
-
 [[gnu::cold]] bool ReadRangeName(const char* text) {
   Text name(g_launch.range, sizeof(g_launch.range));
   name.Add(text);
@@ -209,7 +210,8 @@ void ReadNumber(const char* variable, uint64_t most, uint32_t* target, const cha
   if (text == nullptr || *text == 0) return;
   const char* p = text;
   uint64_t value = 0;
-  if (!ParseNumber(&p, &value) || *p != 0 || value > most) return Reject(variable, text, expected);
+  if (!ParseNumber(&p, &value) || *p != 0 || value > most)
+    return RejectSetting(variable, text, expected);
   *target = static_cast<uint32_t>(value);
 }
 
@@ -219,7 +221,8 @@ void ReadSources() {
   const char* text = Variable(proto::kEnvTrace);
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
-    Reject(proto::kEnvTrace, text, GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas");
+    RejectSetting(proto::kEnvTrace, text,
+                  GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
@@ -230,7 +233,7 @@ void ReadClock() {
   const char* text = Variable(proto::kEnvClock);
   const bool known = text == nullptr || *text == 0 || Equal(text, "auto") || Equal(text, "tsc") ||
                      Equal(text, "monotonic");
-  if (!known) Reject(proto::kEnvClock, text, "auto, tsc or monotonic");
+  if (!known) RejectSetting(proto::kEnvClock, text, "auto, tsc or monotonic");
   const bool monotonic = known && text != nullptr && Equal(text, "monotonic");
   const bool tsc = known && text != nullptr && Equal(text, "tsc");
   g_settings.clock =
@@ -243,7 +246,7 @@ void ReadRingMemory() {
   uint64_t bytes = 0;
   if (!ParseSize(text, text + Length(text), &bytes) || bytes < (1u << 20) ||
       bytes > (uint64_t{1} << 34)) {
-    return Reject(proto::kEnvRingMemory, text, "a size between 1MiB and 16GiB");
+    return RejectSetting(proto::kEnvRingMemory, text, "a size between 1MiB and 16GiB");
   }
   g_ring_memory = bytes;
 }
@@ -255,7 +258,7 @@ void ReadMemory() {
   uint64_t bytes = 0;
   if (!ParseSize(text, text + Length(text), &bytes) || bytes < (8u << 20) ||
       bytes > (uint64_t{1} << 34)) {
-    return Reject(proto::kEnvMemory, text, "a size between 8MiB and 16GiB");
+    return RejectSetting(proto::kEnvMemory, text, "a size between 8MiB and 16GiB");
   }
   g_settings.memory_limit = bytes;
 }
@@ -264,7 +267,7 @@ void ReadGraphs() {
   g_settings.graph_mode = proto::GraphMode::kNode;
   const char* text = Variable(proto::kEnvGraphs);
   if (text == nullptr || *text == 0 || Equal(text, "node")) return;
-  if (!Equal(text, "whole")) return Reject(proto::kEnvGraphs, text, "node or whole");
+  if (!Equal(text, "whole")) return RejectSetting(proto::kEnvGraphs, text, "node or whole");
   g_settings.graph_mode = proto::GraphMode::kWhole;
 }
 
@@ -290,7 +293,8 @@ void ReadGpuRate() {
   const char* text = Variable(proto::kEnvGpuRate);
   if (text == nullptr || *text == 0 || ParseGpuRate(text)) return;
   g_settings.gpu_calls_limit = g_settings.gpu_nodes_limit = 0;
-  Reject(proto::kEnvGpuRate, text, "rows per second: N, calls=N, nodes=N or calls=N,nodes=N");
+  RejectSetting(proto::kEnvGpuRate, text,
+                "rows per second: N, calls=N, nodes=N or calls=N,nodes=N");
 }
 
 void ReadGpuFinish() {
@@ -300,7 +304,7 @@ void ReadGpuFinish() {
   const char* p = text;
   uint64_t ns = 0;
   if (!ParseDuration(&p, &ns) || *p != 0 || ns > proto::kMostGpuFinishNs)
-    return Reject(proto::kEnvGpuFinish, text, "a time up to 2m, for example 500ms");
+    return RejectSetting(proto::kEnvGpuFinish, text, "a time up to 2m, for example 500ms");
   g_settings.gpu_finish_ns = ns;
 }
 
@@ -310,7 +314,7 @@ void ReadFlightBytes() {
   uint64_t bytes = 0;
   if (!ParseSize(text, text + Length(text), &bytes) || bytes < proto::kMinFlightBytes ||
       bytes > proto::kMaxFlightBytes) {
-    return Reject(proto::kEnvRing, text, "a size between 1MiB and 1TiB");
+    return RejectSetting(proto::kEnvRing, text, "a size between 1MiB and 1TiB");
   }
   g_settings.flight_bytes = bytes;
 }
@@ -324,7 +328,7 @@ void ReadArguments() {
   } else if (Equal(text, proto::kArgumentsAll)) {
     g_settings.arguments = proto::Arguments::kAll;
   } else {
-    Reject(proto::kEnvArguments, text, "masked, none or all");
+    RejectSetting(proto::kEnvArguments, text, "masked, none or all");
   }
 }
 
@@ -335,12 +339,12 @@ void ReadDiskLimits() {
   if (free != nullptr && *free != 0 && !Equal(free, "auto")) {
     ParseSize(free, free + Length(free), &bytes)
         ? void(g_settings.keep_free = bytes)
-        : Reject(proto::kEnvKeepFree, free, "auto or a size");
+        : RejectSetting(proto::kEnvKeepFree, free, "auto or a size");
   }
   const char* limit = Variable(proto::kEnvBundleLimit);
   if (limit == nullptr || *limit == 0) return;
   if (!ParseSize(limit, limit + Length(limit), &bytes) || bytes < (64u << 10))
-    return Reject(proto::kEnvBundleLimit, limit, "a size of 64KiB or more");
+    return RejectSetting(proto::kEnvBundleLimit, limit, "a size of 64KiB or more");
   g_settings.bundle_limit = bytes;
 }
 
@@ -446,7 +450,7 @@ void ReadOnFull() {
   g_settings.waits_for_room =
       is_auto ? g_settings.heap_mode == proto::HeapMode::kExact : Equal(value, "wait");
   if (!is_auto && !Equal(value, "wait") && !Equal(value, "drop"))
-    Reject(proto::kEnvOnFull, value, "auto, wait or drop");
+    RejectSetting(proto::kEnvOnFull, value, "auto, wait or drop");
 }
 
 // Of an object that dlopen loads the constructor runs under the loader's lock.
@@ -510,8 +514,8 @@ bool ReadSettings() noexcept {
   path.Add(bundle);
   if (path.cut() || bundle[0] != '/') {
     g_settings.bundle[0] = 0;
-    Reject(proto::kEnvBundle, bundle,
-           "an absolute path of less than 512 bytes; nothing is recorded");
+    RejectSetting(proto::kEnvBundle, bundle,
+                  "an absolute path of less than 512 bytes; nothing is recorded");
     return false;
   }
   if (IsForeign(g_settings.bundle)) {
@@ -544,17 +548,21 @@ bool ReadSettings() noexcept {
   ReadOnFull();
   const char* capture = Variable(proto::kEnvCapture);
   if (capture != nullptr && *capture != 0 && !ParseCapture(capture)) {
-    Reject(proto::kEnvCapture, capture,
-           "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE], nvtx:RANGE or cuda-profiler");
+    RejectSetting(
+        proto::kEnvCapture, capture,
+        "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE], nvtx:RANGE or cuda-profiler");
   }
   const char* budget = Variable(proto::kEnvBudget);
   if (!budget::ReadLimit(budget))
-    Reject(proto::kEnvBudget, budget, "N%, or a time for each step, for example 50us");
+    RejectSetting(proto::kEnvBudget, budget, "N%, or a time for each step, for example 50us");
   if (budget::IsLimited()) g_launch.capture = CaptureMode::kBudget;
+  ReadTriggers();
+  g_launch.watches_ranges = g_launch.capture == CaptureMode::kRange || WatchesSteps();
+  ReadNumber(proto::kEnvSnapshots, 1'000'000, &g_launch.snapshots, "a number of snapshots");
   g_launch.signal = SIGUSR1;
   const char* signal = Variable(proto::kEnvSignal);
   if (signal != nullptr && *signal != 0 && !ParseSignal(signal, &g_launch.signal)) {
-    Reject(proto::kEnvSignal, signal, "USR1, USR2, a signal number, or none");
+    RejectSetting(proto::kEnvSignal, signal, "USR1, USR2, a signal number, or none");
   }
   return true;
 }

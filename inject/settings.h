@@ -21,6 +21,9 @@ struct LaunchSettings {
   char range[256] = {};     // kRange: of the range, NAME or NAME@DOMAIN; kSteps: "": any step
   uint64_t first_step = 0;  // both belong to the capture
   uint64_t last_step = UINT64_MAX;
+  bool watches_ranges = false;   // the program's ranges or steps matter, also between captures
+  bool judges_steps = false;     // for triggers
+  uint32_t snapshots = 0;        // the process keeps so many; 0: all
   int signal = 0;                // 0: none
   bool preloaded = false;        // by the loader's LD_PRELOAD: the program has not begun yet
   char runtime_folder[96] = {};  // XDG_RUNTIME_DIR; "": none, or too long for a socket in it
@@ -38,6 +41,11 @@ void GiveSettings(const char* entries, size_t bytes) noexcept;
 // Returns the variable's value, or null. Never libc's getenv: constructors of other libraries may
 // be changing the environment.
 const char* Variable(const char* name) noexcept;
+
+// Reads 5s, 500ms, 2m, or plain seconds at `*text`, and moves it behind them. Says that a value is
+// not valid. For settings that are read elsewhere.
+bool ParseDuration(const char** text, uint64_t* ns) noexcept;
+void RejectSetting(const char* variable, const char* value, const char* expected) noexcept;
 
 // Returns the path of the tracer object: GPUPROF_TRACER, else next to this object; "" when neither
 // is known. The path is of the time when ReadSettings() ran: programs replace their environment

@@ -344,6 +344,26 @@ std::vector<std::string> UnknownVariables(const Variables& environment) {
 
 namespace {
 
+std::string CheckTriggers(const std::vector<Setting>& settings, const Capture& capture,
+                          const Sources& sources) {
+  const bool has_ring = !FindSetting(settings, proto::kEnvRing).value.empty();
+  const std::string& text = FindSetting(settings, proto::kEnvTrigger).value;
+  if (text.empty()) return "";
+  if (!has_ring)
+    return "--trigger takes snapshots of a flight recorder, which --ring begins; add --ring SIZE, "
+           "for example --ring 64MiB";
+  Triggers triggers;
+  ParseTriggers(text, &triggers);
+  if (triggers.step_percent == 0 && triggers.stall_ns == 0) return "";
+  if (capture.when == Capture::When::kRange)
+    return "--trigger=step and --trigger=stall follow steps, and --capture=nvtx:NAME follows "
+           "another range; leave one of them out";
+  if ((sources.bits & (proto::kSourceNvtx | proto::kSourceItt | proto::kSourceOps)) == 0)
+    return "--trigger=step and --trigger=stall need a source that shows steps, and --trace names "
+           "none; add nvtx (ranges) or ops (PyTorch's optimizers) to it";
+  return "";
+}
+
 std::string CheckTogether(const std::vector<Setting>& settings) {
   Capture capture;
   ParseCapture(FindSetting(settings, proto::kEnvCapture).value, &capture);
@@ -360,13 +380,13 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
   const auto is_given = [&](const char* variable) {
     return FindSetting(settings, variable).source != Setting::Source::kDefault;
   };
-  if (!is_given(proto::kEnvBudget)) return "";
+  if (!is_given(proto::kEnvBudget)) return CheckTriggers(settings, capture, sources);
   if (is_given(proto::kEnvCapture) && capture.when != Capture::When::kNow)
     return "--budget chooses itself what is recorded; leave out --capture";
   if (is_given(proto::kEnvRing))
     return "a flight recorder records all the time, so it cannot keep to a --budget; leave out "
            "--ring or --budget";
-  return "";
+  return CheckTriggers(settings, capture, sources);
 }
 
 }  // namespace

@@ -554,11 +554,11 @@ const char* WhyNoSnapshot(int error) {
   return text;
 }
 
-const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {
+const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
   if (g_is_over || g_drain == nullptr || !g_drain.load()->is_open())
     return "nothing was recorded yet";
   if (!OpenSnapshot()) return WhyNoSnapshot(g_snapshot_error);
-  const int error = WriteSnapshot(*g_host->settings, g_snapshot_files, name, path, path_bytes);
+  const int error = TakeRequested(*g_host, g_snapshot_files, request, path, path_bytes);
   g_snapshot_files.files.Close();
   return error == 0 ? nullptr : WhyNoSnapshot(error);
 }

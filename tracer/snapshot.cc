@@ -12,7 +12,10 @@
 
 #include "proto/codec/segments.h"
 #include "proto/codec/trace_writer.h"
+#include "proto/snapshot_request.h"
+#include "tracer/kept_snapshots.h"
 #include "tracer/process_facts.h"
+#include "tracer/snapshot_reason.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -57,7 +60,7 @@ bool CopyFiles(const FileParts& files, codec::TraceWriter* to, uint64_t* unread_
 }
 
 // 0 or an errno value.
-int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
+int WriteTrace(const char* path, const Drain::Snapshot& snapshot, const char* reason) {
   codec::TraceWriter to;
   if (!to.Create(path, snapshot.header)) return errno;
   uint64_t unread_rows = 0;
@@ -76,7 +79,10 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
                                        message.data(), message.size(), 1);
     message.clear();
   }
-  AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", 0, &message);
+  char mark[320];
+  std::snprintf(mark, sizeof(mark), "%s%s%s", proto::kSnapshotMark,
+                *reason == 0 ? "" : proto::kReasonMark, reason);
+  AppendCaptureMark(snapshot.capture, false, snapshot.now, mark, 0, &message);
   AppendExit(proto::ExitWay::kSnapshot, 0, snapshot.now, &message);
   written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,
                                      message.data(), message.size(), 1);
@@ -89,12 +95,10 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
   return written ? 0 : error;
 }
 
-}  // namespace
-
 int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, const char* name,
-                  char* path, uint32_t path_bytes) {
+                  const char* reason, char* path, uint32_t path_bytes) {
   char by_time[32];
-  if (name == nullptr || *name == 0) {
+  if (*name == 0) {
     UtcName(proto::ReadClockNs(CLOCK_REALTIME), by_time);
     name = by_time;
   }
@@ -112,7 +116,7 @@ int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, con
     if (made) chmod(path, 0700);  // whatever the program's umask
     char file[kPathBytes];
     std::snprintf(file, sizeof(file), "%s/%s%s", path, settings.file_stem, proto::kTraceSuffix);
-    error = WriteTrace(file, snapshot);
+    error = WriteTrace(file, snapshot, reason);
     if (error != 0 && made) rmdir(path);  // unless another process's is in it
     if (error != 0) continue;
     // What the whole run is about, as far as the launcher has told; a second process finds it
@@ -121,6 +125,30 @@ int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, con
     if (link(manifest, file) != 0) errno = 0;
   }
   return error;
+}
+
+// One line for each snapshot of a trigger, as long as there are few.
+void SayTaken(const Host& host, const char* path, const char* reason) {
+  constexpr int kMostLines = 20;
+  static int lines = 0;
+  if (*reason == 0 || lines > kMostLines) return;
+  char line[1200];
+  std::snprintf(line, sizeof(line), "a snapshot was taken, because %s: %s", reason, path);
+  host.say(++lines > kMostLines ? "further snapshots are taken without a word" : line);
+}
+
+}  // namespace
+
+int TakeRequested(const Host& host, const Drain::Snapshot& snapshot, const char* request,
+                  char* path, uint32_t path_bytes) {
+  const NamedRequest read = ReadSnapshotRequest(request, getpid());
+  char reason[256];
+  ReasonWords(read.numbers, reason, sizeof(reason));
+  const int error = WriteSnapshot(*host.settings, snapshot, read.name, reason, path, path_bytes);
+  if (error != 0) return error;
+  SayTaken(host, path, reason);
+  KeepSnapshot(path, *host.settings, read.numbers[proto::kKeepSnapshots]);
+  return 0;
 }
 
 }  // namespace gpuprof::tracer

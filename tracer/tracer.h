@@ -260,10 +260,10 @@ struct Api {
   void (*after_fork_child)();
 
   // Writes the recorded part so far (of a flight recorder the kept part) into its own bundle. The
-  // bundle is the folder snapshot-`name` in the present bundle; null: named by the time. The
-  // capture goes on. `path` receives the folder's path. Returns null, or the reason why it failed.
-  // Spans that are still open are not in the snapshot.
-  const char* (*snapshot)(const char* name, char* path, uint32_t path_bytes);
+  // bundle is a folder snapshot-* in the present bundle; proto/snapshot_request.h says how it is
+  // asked for. `path` receives the folder's path. Returns null, or the reason why it failed.
+  // The capture goes on. Spans that are still open are not in the snapshot.
+  const char* (*snapshot)(const char* request, char* path, uint32_t path_bytes);
 
   // Asks the framework to report its ranges from now on. Called now and then, also while no capture
   // runs. May wait for the loader's lock. False: the framework was not found yet, or cannot report

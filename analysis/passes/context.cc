@@ -23,6 +23,7 @@
 #include "analysis/passes/unrelated_files.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
+#include "proto/snapshot_request.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -127,6 +128,14 @@ std::string MissingNote(const std::set<std::string>& paths, const std::string& s
          (symfs.empty()
               ? ". With copies in a folder, --symfs DIR finds them under DIR by their paths"
               : "");
+}
+
+// Returns why a trigger took this snapshot. Empty: this is none, or somebody asked for it.
+std::string SnapshotReason(const Process& process) {
+  static const std::string begin = std::string(proto::kSnapshotMark) + proto::kReasonMark;
+  if (process.captures.empty()) return "";
+  const std::string& trigger = process.captures.back().stop_trigger;
+  return trigger.starts_with(begin) ? trigger.substr(begin.size()) : "";
 }
 
 // Says that tables are not in the figures, and which command reads them.
@@ -354,6 +363,9 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     } else if (p.alive) {
       meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more events may come");
     }
+    if (const std::string reason = SnapshotReason(p); !reason.empty())
+      meta->add_notes("pid " + std::to_string(p.pid) + ": this snapshot was taken because " +
+                      reason);
     if (p.lacks_end()) {
       meta->add_notes("pid " + std::to_string(p.pid) +
                       ": its trace has no end: the last records are missing. If its ring file "

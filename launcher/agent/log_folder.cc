@@ -53,8 +53,11 @@ std::string RunNameNow() {
   return name;
 }
 
+LogFolder::LogFolder(std::string folder, std::string host, KeepLimit keep)
+    : folder_(std::move(folder)), prefix_(FileNamePart(host) + "."), kept_(keep, prefix_) {}
+
 std::string LogFolder::Keep(const ProfileRequest& request, const std::vector<CapturedTrace>& traces,
-                            std::string* fault) const {
+                            std::string* fault) {
   if (folder_.empty() || traces.empty()) return "";
   const std::string runs = folder_ + "/plugins/profile";
   if (!request.repository_root.empty() &&
@@ -69,12 +72,13 @@ std::string LogFolder::Keep(const ProfileRequest& request, const std::vector<Cap
     unique = run + "-" + std::to_string(number);
   OutputFolder folder(folder_);
   for (const CapturedTrace& trace : traces) {
-    const std::string path =
-        "plugins/profile/" + unique + "/" + FileNamePart(host_) + "." + trace.name;
+    const std::string path = "plugins/profile/" + unique + "/" + prefix_ + trace.name;
     if (!CopyTo(path, trace, &folder)) break;
   }
   *fault = folder.Finish();
-  return fault->empty() ? runs + "/" + unique : "";
+  if (!fault->empty()) return "";
+  kept_.Add(runs, unique);
+  return runs + "/" + unique;
 }
 
 }  // namespace gpuprof::launcher

@@ -48,8 +48,8 @@ struct Plan {
 }  // namespace
 
 struct ProfilerService::Work {
-  Work(Capturer* from, const std::string& name, std::string folder)
-      : capturer(from), host(name), log_folder(std::move(folder), name) {}
+  Work(Capturer* from, const std::string& name, std::string folder, KeepLimit keep)
+      : capturer(from), host(name), log_folder(std::move(folder), name, keep) {}
 
   Capturer* capturer;
   std::string host;
@@ -201,7 +201,7 @@ struct ProfilerService::Work {
   }
 
   // Keeps a copy of what was captured.
-  void Keep(const ProfileRequest& request, CaptureResult* result) const {
+  void Keep(const ProfileRequest& request, CaptureResult* result) {
     std::string fault;
     const std::string run = log_folder.Keep(request, result->traces, &fault);
     if (!fault.empty()) result->words.warnings.push_back(AsSentence(fault));
@@ -291,8 +291,8 @@ struct ProfilerService::Work {
 };
 
 ProfilerService::ProfilerService(Capturer* capturer, const std::string& host,
-                                 std::string log_folder)
-    : work_(std::make_unique<Work>(capturer, host, std::move(log_folder))) {}
+                                 std::string log_folder, KeepLimit keep)
+    : work_(std::make_unique<Work>(capturer, host, std::move(log_folder), keep)) {}
 
 ProfilerService::~ProfilerService() {
   for (Work::Worker& worker : work_->workers) worker.thread.join();

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "launcher/agent/capturer.h"
+#include "launcher/agent/kept_runs.h"
 #include "launcher/agent/rpc_call.h"
 
 namespace gpuprof::launcher {
@@ -23,7 +24,8 @@ class ProfilerService : public RpcService {
 
   // `host`: this machine's name. `log_folder`: keeps what was captured; empty: nothing does. The
   // capturer must outlive the service.
-  ProfilerService(Capturer* capturer, const std::string& host, std::string log_folder);
+  ProfilerService(Capturer* capturer, const std::string& host, std::string log_folder,
+                  KeepLimit keep = {});
   // Waits for all calls. Their clients must be gone.
   ~ProfilerService() override;
 

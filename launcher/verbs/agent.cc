@@ -44,6 +44,11 @@ std::string CheckPids(std::string_view text) {
   return ParsePids(text, &pids);
 }
 
+std::string CheckKeep(std::string_view text) {
+  KeepLimit limit;
+  return ParseKeepLimit(text, &limit);
+}
+
 std::string HostName() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
@@ -58,6 +63,10 @@ class Agent : public Verb {
     options->Value("--logdir", &log_folder_, "DIR",
                    "Also keep each capture in this log folder of TensorBoard; a client that writes "
                    "there itself is left to it");
+    options->Value("--keep", &keep_, "SIZE|N",
+                   "Keep only the newest N captures that this agent has written to --logdir, or "
+                   "as many as fit into SIZE",
+                   CheckKeep);
     options->Value("--pid", &pids_, "PID[,PID]", "Capture only these processes", CheckPids);
     options->Value("--bundle", &bundle_, "DIR", "Capture only processes that record into DIR");
     options->Flag("--open-to-network", &is_open_,
@@ -79,7 +88,7 @@ class Agent : public Verb {
     CaptureGuard guard;
     LocalCapture capture(choice_, &guard);
     {
-      ProfilerService service(&capture, HostName(), WithoutSlash(log_folder_));
+      ProfilerService service(&capture, HostName(), WithoutSlash(log_folder_), limit_);
       AgentServer server(&doorkeeper_, &service);
       if (const std::string fault = server.Listen(address_); !fault.empty()) {
         Say(fault);
@@ -95,6 +104,9 @@ class Agent : public Verb {
  private:
   // Reads the options that depend on each other. Returns empty, or cause and fix.
   std::string Prepare() {
+    if (!keep_.empty()) ParseKeepLimit(keep_, &limit_);
+    if (!keep_.empty() && log_folder_.empty())
+      return "--keep limits what is in the log folder; name it with --logdir DIR";
     if (!pids_.empty()) ParsePids(pids_, &choice_.pids);
     if (!bundle_.empty()) {
       char* path = realpath(bundle_.c_str(), nullptr);
@@ -129,7 +141,8 @@ class Agent : public Verb {
   }
 
   std::string listen_ = "127.0.0.1:9012";
-  std::string log_folder_, pids_, bundle_, token_file_, peers_;
+  KeepLimit limit_;
+  std::string keep_, log_folder_, pids_, bundle_, token_file_, peers_;
   bool is_open_ = false;
   ProcessChoice choice_;
   SocketAddress address_;

@@ -27,6 +27,7 @@
 #include "launcher/gpu/sampler_process.h"
 #include "launcher/job.h"
 #include "launcher/job_folder.h"
+#include "launcher/limit_values.h"
 #include "launcher/objects.h"
 #include "launcher/obstacle_inbox.h"
 #include "launcher/out_of_memory.h"
@@ -34,6 +35,8 @@
 #include "launcher/settings.h"
 #include "launcher/summary.h"
 #include "launcher/text.h"
+#include "launcher/upload/exit_snapshot.h"
+#include "launcher/upload/uploads.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
 #include "proto/obstacle.h"
@@ -63,6 +66,13 @@ class Run : public Verb {
                   "Leave the arguments of commands out of the bundle; as --arguments=none");
     options->Flag("--report", &writes_report_,
                   "Write a report of the bundle to BUNDLE.html; see 'gpuprof help report'");
+    options->Value("--upload", &upload_, "COMMAND",
+                   "Run this shell command for the finished bundle, and before that for each "
+                   "snapshot as it comes. The folder is $1; gpuprof removes nothing");
+    options->Value("--upload-limit", &upload_limit_, "DURATION",
+                   "How long an upload may take, and how long all uploads may take after the "
+                   "command's end",
+                   CheckLimit);
     options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }
@@ -84,6 +94,9 @@ class Run : public Verb {
       return kExitNotFound;
     }
     if (!facts_.program.executable) return NotExecutable(EACCES);
+    uint64_t upload_limit_ns = 0;
+    ParseDuration(upload_limit_, &upload_limit_ns);
+    uploads_.Prepare(upload_, upload_limit_ns);
     job_ = FindJob(CurrentEnvironment());
     const std::string misnamed = FillNames();
     if (!misnamed.empty()) return Usage(AsSentence(misnamed) + " The command was not started");
@@ -97,6 +110,10 @@ class Run : public Verb {
   }
 
  private:
+  static std::string CheckLimit(std::string_view value) {
+    uint64_t nanoseconds = 0;
+    return ParseDuration(value, &nanoseconds);
+  }
   static int Usage(const std::string& what) {
     Say(what);
     return kExitUsage;
@@ -165,6 +182,21 @@ class Run : public Verb {
     return job_folder_.Join(path, named_, *job_, manifest, &bundle_);
   }
 
+  // How the command failed is known to its parent alone.
+  void TakeExitSnapshot() const {
+    Triggers triggers;
+    ParseTriggers(FindSetting(facts_.settings, proto::kEnvTrigger).value, &triggers);
+    const int status = facts_.child.ExitStatus();
+    if (!triggers.at_failed_exit || status == 0 || facts_.bundle_is_gone ||
+        ListProcesses(facts_.folder).empty())
+      return;
+    std::string error;
+    const std::string name = MakeExitSnapshot(bundle_.folder(), status, &error);
+    if (name.empty()) return Say("no snapshot of the failed command could be made: " + error);
+    Say("a snapshot was taken, because the command ended with status " + std::to_string(status) +
+        ": " + bundle_.path() + "/" + name);
+  }
+
   void AddJob(proto::Bundle* bundle) const {
     bundle->mutable_job()->set_launcher(job_->launcher);
     bundle->mutable_job()->set_id(job_->id);
@@ -231,13 +263,16 @@ class Run : public Verb {
     const auto on_started = [this](int32_t pid) {
       SayAll(sampler_.Start());
       dead_processes_.Start(&bundle_.folder(), pid);
+      uploads_.Start(&bundle_.folder(), bundle_.path());
     };
     facts_.child = RunChild(command_, changes, on_started, &inbox_);
     dead_processes_.Stop();
+    uploads_.Stop();
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
     if (writes_report_ && has_recorded_ && !facts_.bundle_is_gone && Speaks()) WriteReport();
+    if (has_recorded_ && !facts_.bundle_is_gone) uploads_.Finish();
     EndLike(facts_.child);
   }
 
@@ -332,6 +367,7 @@ class Run : public Verb {
     facts_.bundle_is_gone = !bundle_.folder().IsAt(bundle_.path());
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
+    TakeExitSnapshot();
     const bool recorded = !ListProcesses(facts_.folder).empty();
     RemoveSocketsOfTheDead(ListProcesses(facts_.folder));
     if (!recorded) AddTo(LiveProcesses(FindEndpoints(), bundle_.path()), &facts_.survivors);
@@ -348,6 +384,9 @@ class Run : public Verb {
     for (const std::string& line : summary.lines) Say(line);
   }
 
+  std::string upload_;
+  std::string upload_limit_ = "10m";
+  Uploads uploads_;
   bool no_arguments_ = false;
   bool quiet_ = false;
   bool writes_report_ = false;

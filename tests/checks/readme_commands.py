@@ -33,7 +33,7 @@ TRAINING = "examples/pytorch_train/train.py"
 SHORT = " --epochs 1 --steps 3 --batch-size 4"
 READING = {"info", "verify", "dump", "recover"}
 ACTIONS = {"start", "stop", "toggle", "snapshot", "status"}
-NOT_OF_ENV = {"--quiet": 0, "--gpu-log": 1}  # with how many values
+NOT_OF_ENV = {"--quiet": 0, "--gpu-log": 1, "--upload": 1, "--upload-limit": 1}  # with how many values
 
 
 # Options of `docker run`, which docs/containers.md names.

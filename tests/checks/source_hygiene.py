@@ -28,13 +28,13 @@ OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream 
 READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
 INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/elf_sections.cc"}
 INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
-INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "local_capture.cc", "window_export.cc")}
+INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "kept_runs.cc", "local_capture.cc", "window_export.cc")}
 INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "attach/attach.cc", "attach/attached_bundle.cc", "attach/stage.cc", "attach/stopped_thread.cc", "attach/target_facts.cc",
     "attach/target_objects.cc", "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc", "doctor/container.cc", "doctor/installation.cc",
     "doctor_checks.cc", "doctor_cuda.cc", "dormant.cc", "elf_file.cc", "folder_processes.cc", "given_files.cc", "obstacle_inbox.cc",
     "job_folder.cc", "process_numbers.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc", "gpu/sampler_process.cc", "import_cache.cc", "objects.cc", "verbs/inject.cc", "verbs/install.cc",
-    "output_file.cc", "processors.cc", "program.cc", "read_file.cc", "read_file.h", "settings_file.cc", "trusted_folder.cc", "verbs/run.cc",
+    "output_file.cc", "processors.cc", "program.cc", "read_file.cc", "read_file.h", "settings_file.cc", "trusted_folder.cc", "upload/exit_snapshot.cc", "verbs/run.cc",
     "witness.cc")}
 # Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
 COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::filesystem::|fs::)(?:copy|copy_file))\(|\brdbuf\(\)")

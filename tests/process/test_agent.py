@@ -268,6 +268,26 @@ def test_the_log_folder_keeps_a_copy(tmp_path, agent, training):
     assert sent.read_bytes().startswith(kept.read_bytes())
 
 
+def test_the_log_folder_keeps_the_newest(tmp_path, agent, training):
+    runs = tmp_path / "kept" / "plugins" / "profile"
+    (runs / "foreign").mkdir(parents=True)
+    server = agent("--bundle", training.bundle, "--logdir", tmp_path / "kept", "--keep", "2")
+    made = []
+    for number in range(3):
+        assert capture(server, tmp_path / f"logs{number}", "--for", "100ms").status == 0
+        (name,) = {path.name for path in runs.iterdir()} - {"foreign", *made}
+        made.append(name)
+        (runs / name / "ALL_HOSTS.op_stats.pb").write_bytes(b"computed")
+    assert {path.name for path in runs.iterdir()} == {"foreign", *made[1:]}
+
+
+@pytest.mark.parametrize("options,words", [(["--keep=5"], "--logdir DIR"), (["--logdir=logs", "--keep=0"], "0 would keep no run"),
+                                           (["--logdir=logs", "--keep=many"], "such as 10GiB")])
+def test_a_limit_that_makes_no_sense_is_refused(tmp_path, options, words):
+    done = gpuprof("agent", *options, cwd=tmp_path)
+    assert done.status == 2 and words in done.err.decode(), done.err.decode()
+
+
 @needs_tensorflow
 def test_a_client_that_writes_to_the_log_folder_is_left_to_it(tmp_path, agent, training):
     server = agent("--bundle", training.bundle, "--logdir", tmp_path / "logs")

@@ -76,6 +76,23 @@ TEST(Settings, UnknownVariablesAreErrorsWithTheNearestName) {
               IsEmpty());
 }
 
+TEST(Settings, TriggersNeedAFlightRecorderAndSteps) {
+  std::vector<Setting> settings;
+  EXPECT_THAT(ResolveSettings({{"trigger", "exit"}}, {}, {}, &settings),
+              HasSubstr("add --ring SIZE"));
+  EXPECT_EQ(ResolveSettings({{"trigger", "exit"}, {"ring", "1MiB"}, {"trace", "heap"}}, {}, {},
+                            &settings),
+            "");
+  EXPECT_THAT(ResolveSettings({{"trigger", "step:3"}, {"ring", "1MiB"}, {"trace", "heap"}}, {}, {},
+                              &settings),
+              HasSubstr("need a source that shows steps"));
+  EXPECT_THAT(ResolveSettings({{"trigger", "stall:30s"}, {"ring", "1MiB"}, {"capture", "nvtx:x"}},
+                              {}, {}, &settings),
+              HasSubstr("leave one of them out"));
+  EXPECT_EQ(ResolveSettings({{"trigger", "step:3,stall:30s"}, {"ring", "1MiB"}}, {}, {}, &settings),
+            "");
+}
+
 TEST(Settings, CanonicalFormsAreWhatTheSmallParserTakes) {
   const auto canonical = [](const char* variable, const char* value) {
     for (const SettingInfo& info : SettingTable()) {
