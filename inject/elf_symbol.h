@@ -10,6 +10,7 @@
 
 #include <link.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpuprof::inject {
@@ -34,6 +35,19 @@ struct DefinedData {
 // Returns the data `name` of the first object in the loader's list that defines it. No locks, no
 // heap; while no other thread loads libraries.
 DefinedData FindData(const char* name) noexcept;
+
+// Calls `work` while no thread can load or unload a library. It must not call the loader, nor wait
+// for anything. For a late arrival, where other threads of the program may be at it.
+template <typename Work>
+void WhileLoaderRests(Work work) noexcept {
+  // The loader's list is locked around the callback.
+  dl_iterate_phdr(
+      [](dl_phdr_info*, size_t, void* opaque) {
+        (*static_cast<Work*>(opaque))();
+        return 1;
+      },
+      &work);
+}
 
 // Returns where this object was loaded. While no other thread loads libraries.
 uintptr_t OwnBias() noexcept;

@@ -18,6 +18,7 @@
 
 #include "inject/control_thread.h"
 #include "inject/dormant.h"
+#include "inject/elf_symbol.h"
 #include "inject/exec_target.h"
 #include "inject/hooks/locks.h"
 #include "inject/hooks/signals.h"
@@ -94,7 +95,6 @@ void PrepareProcess(uint64_t ticks, uint64_t ns) {
     __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
   handles_forks = true;
   HookTimer::Calibrate();
-  LookForGil();
   const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
   g_settings.ticks_per_second =
       tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)
@@ -117,6 +117,7 @@ void BeginToRecord() {
   }
   LeaveForeignHeap();
   PrepareProcess(ticks, ns);
+  LookForGil();
   if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
 }
 
@@ -172,6 +173,7 @@ bool PrepareLate() noexcept {
   const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   if (!ReadSettings()) return false;
   PrepareProcess(ticks, ns);
+  WhileLoaderRests([] { LookForGil(); });
   static bool watches_exit = false;
   if (!watches_exit) WatchProcessExit();
   watches_exit = true;

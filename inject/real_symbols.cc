@@ -316,7 +316,10 @@ void ResolveInProgram() noexcept {
   FindAllInProgram(&found);
   FillGaps(&found);
   real = found;
-  g_c11_is_libcs = AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
+  WhileLoaderRests([&found] {
+    g_c11_is_libcs =
+        AllC11IsOfObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock), found);
+  });
   g_programs_free = real.free;
   g_programs_realloc = real.realloc;
   g_heap_is_ours = true;

@@ -85,6 +85,7 @@ void ReleaseRing() noexcept {
       thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
     CloseRing(ring);
   }
+  if (ring != nullptr) ForgetRingUser(&thread);
 }
 
 void HookTimer::Calibrate() noexcept {

@@ -14,7 +14,9 @@ namespace gpuprof::inject {
 namespace {
 
 std::atomic<const ThreadState*> g_users[proto::kMaxRings];
-std::atomic<uint32_t> g_count{0};
+std::atomic<uint32_t> g_count{0};  // slots taken so far; beyond kMaxRings: a user has none
+// The calling thread's slot, and one more; 0: none. The slot may be another's by now.
+__thread uint32_t t_slot __attribute__((tls_model("initial-exec"))) = 0;
 // Threads that are making rings. Each adds itself before it looks at `recording`. Who ends the
 // recording clears `recording` before it looks here: one of the two sees the other.
 std::atomic<uint32_t> g_making{0};
@@ -60,9 +62,29 @@ RingAcquisition::RingAcquisition() noexcept {
 
 RingAcquisition::~RingAcquisition() noexcept { g_making.fetch_sub(1); }
 
+// Threads may come and go without end: once all slots were in use, one that is free again is looked
+// for.
 void NoteRingUser(const ThreadState* thread) noexcept {
-  const uint32_t slot = g_count.fetch_add(1);
-  if (slot < proto::kMaxRings) g_users[slot].store(thread);
+  if (t_slot != 0 && g_users[t_slot - 1].load() == thread) return;  // of an earlier trace
+  uint32_t count = g_count.load();
+  while (count < proto::kMaxRings && !g_count.compare_exchange_weak(count, count + 1)) continue;
+  if (count < proto::kMaxRings) {
+    t_slot = count + 1;
+    g_users[count].store(thread);
+    return;
+  }
+  for (uint32_t slot = 0; slot < proto::kMaxRings; ++slot) {
+    const ThreadState* none = nullptr;
+    if (!g_users[slot].compare_exchange_strong(none, thread)) continue;
+    t_slot = slot + 1;
+    return;
+  }
+  g_count.store(proto::kMaxRings + 1);  // who this is nobody knows
+}
+
+void ForgetRingUser(const ThreadState* thread) noexcept {
+  if (t_slot != 0) g_users[t_slot - 1].compare_exchange_strong(thread, nullptr);
+  t_slot = 0;
 }
 
 bool AwaitQuietRings() noexcept {

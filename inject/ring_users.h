@@ -27,6 +27,9 @@ class RingAcquisition {
 // Notes that the calling thread has a ring now. Within a RingAcquisition.
 void NoteRingUser(const ThreadState* thread) noexcept;
 
+// Notes that the calling thread's ring is another's from here on: it ends.
+void ForgetRingUser(const ThreadState* thread) noexcept;
+
 // Waits until no thread of the program is in gpuprof's recording code, for a second at most.
 // Returns whether that was so. Recording is off. On a thread of gpuprof.
 bool AwaitQuietRings() noexcept;

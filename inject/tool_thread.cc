@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <atomic>
+
 #include "inject/own_room.h"
 #include "inject/own_threads.h"
 #include "inject/raw_syscall.h"
@@ -32,6 +34,25 @@ bool HasMemoryFor(size_t bytes) {
   return true;
 }
 
+// Each kind of thread, known by its main function, has one stack at a time. libc keeps the stack of
+// a thread that has ended for the next one, so it is noted once, however often a program is
+// attached to.
+using Main = void* (*)(void*);
+constinit std::atomic<Main> g_with_stack[4] = {};
+
+bool HasStack(Main main) {
+  for (const std::atomic<Main>& kind : g_with_stack)
+    if (kind.load() == main) return true;
+  return false;
+}
+
+void NoteHasStack(Main main) {
+  for (std::atomic<Main>& kind : g_with_stack) {
+    Main none = nullptr;
+    if (kind.compare_exchange_strong(none, main) || none == main) return;
+  }
+}
+
 }  // namespace
 
 int StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) noexcept {
@@ -52,13 +73,13 @@ int StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) no
     real.pthread_attr_setstacksize(&attributes, stack_bytes);
     real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     g_process.may_have_threads.store(1);
-    const auto stack = static_cast<int64_t>(stack_bytes + proto::kPageBytes);
+    const int64_t stack =
+        HasStack(main) ? 0 : static_cast<int64_t>(stack_bytes + proto::kPageBytes);
     NoteMapped(stack, false);
     NoteThread(1);
     error = real.pthread_create(&thread, &attributes, main, argument);
     if (error != 0) NoteThread(-1);
-    // libc keeps the stack of a thread that has ended, for another one.
-    if (error != 0) NoteMapped(-stack, false);
+    error == 0 ? NoteHasStack(main) : NoteMapped(-stack, false);
     real.pthread_attr_destroy(&attributes);
   }
   t_thread.busy = busy;

@@ -184,6 +184,10 @@ std::string WhyNothing(const RunFacts& facts) {
            "cuProfilerStart; leave --capture out to record all of the program. In PyTorch the call "
            "is torch.cuda.profiler.start()";
   }
+  if (!FindSetting(facts.settings, proto::kEnvBudget).value.empty())
+    return "no process ran long enough to earn a window (--budget). A larger budget records "
+           "sooner: the first window waits until the time so far pays for it. Windows begin at "
+           "steps, after eight of them, or after ten seconds without any";
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "the command ended before the capture began (--capture); choose a shorter delay";
   }

@@ -48,10 +48,13 @@ void TracePath(const Settings& settings, const char* suffix, char (&path)[kPathB
 
 }  // namespace
 
-Drain::Drain(const Host* host)
+Drain::Drain(const Host* host, SessionCounts* counts)
     : host_(host),
+      counts_(counts),
       tables_(kMostStackNodes, kMostStrings, kMostStringBytes),
-      activities_(host, &tables_) {}
+      activities_(host, &tables_) {
+  counts_->Reset();
+}
 
 bool Drain::Open() {
   char path[kPathBytes];
@@ -132,17 +135,6 @@ void Drain::EndCapture(const char* trigger) {
   WriteTables(/*all=*/true);
 }
 
-// Descriptors and what other threads may still read stay: the drain itself is never deleted.
-void Drain::LetGo(proto::ExitWay way) {
-  if (way < proto::ExitWay::kFiltered) return;
-  std::vector<Track>().swap(tracks_);
-  std::vector<std::unique_ptr<codec::RecordSorter>>().swap(open_spans_);
-  std::vector<uint8_t>().swap(snapshot_health_);
-  std::vector<uint8_t>().swap(message_);
-  tables_ = codec::InternTables(0, 0, 0);
-  writer_.DropBuffers();
-}
-
 void Drain::Abandon() {
   writer_.Abandon();
   if (flight_ != nullptr) flight_->Abandon();
@@ -185,9 +177,10 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
     // Every ring is empty by now, those outside of the ring file, too: nothing goes with them.
     if (way != proto::ExitWay::kExec) host_->ring_file->rings_outside.store(0);
     writer_.Close();
-    LetGo(way);
     return false;
   }
+  // What a limited recording cost is known as far as the process went on.
+  if (host_->budget != nullptr) WriteHealth();
   message_.clear();
   AppendExit(way, status, Now(), &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
@@ -196,7 +189,6 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
   marker.exit_status = status;
   const bool ended = writer_.WriteEnd(marker);
   writer_.Close();
-  LetGo(way);
   return ended;
 }
 
@@ -307,7 +299,7 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
   const double grown = static_cast<double>(head - track.position) / ring->capacity;
   if (grown > *growth) *growth = grown;
   if (head != track.position) {
-    __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
+    records_ += head - track.position;
     // In portions, so that a thread that fills its ring meanwhile soon finds room again.
     uint64_t portion = ring->capacity / proto::kWakeShare;
     // A segment ends with a whole block: several must fit. A record takes 1 to 4 bytes there.

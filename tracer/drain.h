@@ -4,9 +4,14 @@
 // The drain: empties the rings into chunks and writes them, with the tables they refer to, into the
 // process's trace file.
 //
-// Pass() and the rest run on one tool thread at a time: the drain thread while a capture runs, the
-// control thread before and after. A ring's space is given back only when the chunks made of it
-// have been handed to the kernel.
+// One thread at a time has it, from its making until its deletion: the one that holds the pass
+// (tracer/session.cc), or, when a capture has ended, the one that finishes the trace. A ring's
+// space is given back only when the chunks made of it have been handed to the kernel.
+//
+// A drain is of one trace file. What it owns goes with it: a process that goes on, and is attached
+// to a thousand times, has no more memory than before. Its deletion may come on another thread than
+// its work, with another table of descriptors: each member closes what is its own file there and
+// nothing else.
 
 #pragma once
 
@@ -21,6 +26,7 @@
 #include "tracer/cupti/activity_drain.h"
 #include "tracer/flight_recorder.h"
 #include "tracer/module_map.h"
+#include "tracer/session_counts.h"
 #include "tracer/thread_table.h"
 #include "tracer/tracer.h"
 
@@ -28,7 +34,8 @@ namespace gpuprof::tracer {
 
 class Drain final : private cupti::BlockSink {
  public:
-  explicit Drain(const Host* host);
+  // `counts` outlives it, and is told on.
+  Drain(const Host* host, SessionCounts* counts);
 
   // Makes the trace file with the tables that open it. False: it cannot be made (said once).
   bool Open();
@@ -68,18 +75,13 @@ class Drain final : private cupti::BlockSink {
   // Brings the table of modules up to date, and the coarse clock, so that what comes to lie where a
   // module was does not record times at which that was still there.
   void UpdateModules();
-  // Whether that is needed. Any thread.
-  bool ModulesAreCurrent() const { return modules_.IsCurrent(); }
   // Clocks, threads, modules, health; about once a second.
   void WriteTables(bool all);
 
   void AddFramework(const char* framework);
 
   // What left the rings, each stack counted in.
-  uint64_t records() const { return __atomic_load_n(&records_, __ATOMIC_RELAXED); }
-  // Rows of the trace, those included that are about to be written.
-  uint64_t events() const { return __atomic_load_n(&events_, __ATOMIC_RELAXED); }
-  uint64_t lost() const { return __atomic_load_n(&lost_, __ATOMIC_RELAXED); }
+  uint64_t records() const { return records_; }
 
  private:
   // What is known of one ring's present owner.
@@ -96,8 +98,6 @@ class Drain final : private cupti::BlockSink {
   void FlushAll();
   void CollectOpenSpans(uint64_t now);
   void GiveMemoryBack();
-  // Gives the memory of the tables back, if the process goes on without this drain.
-  void LetGo(proto::ExitWay way);
   void CloseDeadThreads();
   bool WriteInternTables();
   bool JoinFlight();
@@ -123,9 +123,13 @@ class Drain final : private cupti::BlockSink {
   int WriteErrorNumber() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
   void CountLosses();
-  void CountEvents(uint64_t rows) { __atomic_store_n(&events_, events_ + rows, __ATOMIC_RELAXED); }
+  void CountEvents(uint64_t rows) {
+    counts_->events.store(counts_->events.load(std::memory_order_relaxed) + rows,
+                          std::memory_order_relaxed);
+  }
 
   const Host* host_;
+  SessionCounts* counts_;
   proto::FileHeader header_ = {};
   codec::TraceWriter writer_;
   std::unique_ptr<FlightRecorder> flight_;
@@ -145,17 +149,14 @@ class Drain final : private cupti::BlockSink {
   uint64_t corrupt_ = 0;
   uint64_t op_rows_ = 0;
   uint64_t records_ = 0;
-  uint64_t events_ = 0;
   // Under a limit on a file's length, for the health, the marks and the ends of captures.
   static constexpr uint64_t kRoomOfLastWords = 4096;
   // Of these the health alone, with room to spare.
   static constexpr uint64_t kRoomOfLastHealth = 1536;
-  uint64_t lost_ = 0;
   bool is_health_written_ = true;   // the last one
   uint32_t segment_of_stacks_ = 0;  // a flight recorder's segments begun when stacks were written
   bool has_all_names_ = true;       // rows of activities that follow find what they refer to
   uint64_t drain_cpu_ns_ = 0;
-  uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
   uint64_t steps_before_ = 0;    // RecordedSteps() where the capture began
   uint64_t process_cpu_ns_ = 0;  // of the whole process, in the captures before this one
@@ -173,8 +174,6 @@ class Drain final : private cupti::BlockSink {
  public:
   // The running drain thread's CPU time so far; `ended` when it is about to exit.
   void NoteCpu(uint64_t ns, bool ended);
-  // The control thread's, told by itself.
-  void NoteControlCpu(uint64_t ns) { __atomic_store_n(&control_cpu_ns_, ns, __ATOMIC_RELAXED); }
 };
 
 }  // namespace gpuprof::tracer

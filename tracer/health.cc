@@ -168,7 +168,7 @@ void Drain::CountLosses() {
                         host_->ring_file->table_full.load(std::memory_order_relaxed) +
                         host_->ring_file->thread_edges.load(std::memory_order_relaxed) +
                         RowsLost() + corrupt_;
-  __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
+  counts_->lost.store(lost, std::memory_order_relaxed);
   proto::RingFileHeader* file = host_->ring_file;
   file->rows_unwritten.store(RowsLost(), std::memory_order_relaxed);
   file->trace_blocks.store(writer_.next_sequence(), std::memory_order_relaxed);
@@ -225,7 +225,7 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kRangeValue,
              host_->ring_file->range_values_lost.load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
-  writer.Varint(3, __atomic_load_n(&control_cpu_ns_, __ATOMIC_RELAXED));
+  writer.Varint(3, counts_->control_cpu_ns.load(std::memory_order_relaxed));
   writer.Varint(4, StackSamples());
   writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "proto/codec/tables.h"
 #include "tracer/mapped_path.h"
 
@@ -26,6 +28,9 @@ struct ModuleMap::Scan {
 namespace {
 
 constexpr size_t kMostPathBytes = 4096;
+
+// The newest map's adds_ and subs_, for threads that have no map.
+std::atomic<uint64_t> g_adds{0}, g_subs{0};
 
 uint64_t Align4(uint64_t bytes) { return (bytes + 3) & ~uint64_t{3}; }
 
@@ -74,6 +79,11 @@ void FindPath(uint64_t start, const std::vector<char>& name, bool first, std::ve
 
 }  // namespace
 
+ModuleMap::ModuleMap() {
+  g_adds.store(0, std::memory_order_relaxed);
+  g_subs.store(0, std::memory_order_relaxed);
+}
+
 void ModuleMap::Append(const Module& module, uint64_t last_seen, std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   const uint64_t mark = writer.Begin(1);
@@ -110,8 +120,10 @@ int ModuleMap::Visit(dl_phdr_info* info, unsigned long, void* opaque) {
   if (first) {
     if (info->dlpi_adds == map->adds_ && info->dlpi_subs == map->subs_)
       return 1;  // nothing happened
-    __atomic_store_n(&map->adds_, info->dlpi_adds, __ATOMIC_RELAXED);
-    __atomic_store_n(&map->subs_, info->dlpi_subs, __ATOMIC_RELAXED);
+    map->adds_ = info->dlpi_adds;
+    map->subs_ = info->dlpi_subs;
+    g_adds.store(map->adds_, std::memory_order_relaxed);
+    g_subs.store(map->subs_, std::memory_order_relaxed);
     for (Module& module : map->modules_) module.mapped = false;
     // Not before the loader's lock was had: what is missing from here on has gone by now.
     scan->now = proto::ReadTicks(scan->clock);
@@ -152,7 +164,7 @@ uint32_t ModuleMap::Update(proto::ClockKind clock, std::vector<uint8_t>* out) {
   return scan.changed;
 }
 
-bool ModuleMap::IsCurrent() const {
+bool ModuleMap::IsCurrent() {
   struct Counters {
     uint64_t adds = 0;
     uint64_t subs = 0;
@@ -163,8 +175,8 @@ bool ModuleMap::IsCurrent() const {
         return 1;
       },
       &counters);
-  return counters.adds == __atomic_load_n(&adds_, __ATOMIC_RELAXED) &&
-         counters.subs == __atomic_load_n(&subs_, __ATOMIC_RELAXED);
+  return counters.adds == g_adds.load(std::memory_order_relaxed) &&
+         counters.subs == g_subs.load(std::memory_order_relaxed);
 }
 
 }  // namespace gpuprof::tracer

@@ -17,13 +17,16 @@ namespace gpuprof::tracer {
 
 class ModuleMap {
  public:
+  ModuleMap();
+
   // Looks for modules loaded or unloaded since the last call; appends what changed as a serialized
   // Modules message and returns how many entries (0: nothing changed, nothing appended). Cheap when
   // the loader has done nothing.
   uint32_t Update(proto::ClockKind clock, std::vector<uint8_t>* out);
 
-  // Whether the loader has done nothing since the last Update. Any thread.
-  bool IsCurrent() const;
+  // Returns whether the loader has done nothing since the last Update of the map that was made
+  // last, also where that is gone. Any thread.
+  static bool IsCurrent();
 
  private:
   struct Module {
@@ -43,7 +46,7 @@ class ModuleMap {
   bool FindKnown(const Module& module, size_t* next);
 
   std::vector<Module> modules_;
-  // The loader's counters at the last Update; atomic.
+  // The loader's counters at the last Update.
   uint64_t adds_ = 0;
   uint64_t subs_ = 0;
 };

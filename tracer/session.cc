@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,12 +15,14 @@
 #include <unistd.h>
 
 #include "proto/file_size_signal.h"
+#include "tracer/base/futex.h"
 #include "tracer/base/map_table.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
+#include "tracer/pace.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -30,25 +31,13 @@
 #include "tracer/torch/torch_observer.h"
 #include "tracer/tracer.h"
 
-// The loader's: where the first thread's stack begins.
-extern "C" void* __libc_stack_end;
-
 namespace gpuprof::tracer {
 namespace {
 
-constexpr uint64_t kMillisecond = 1'000'000u;
-constexpr uint64_t kSecond = 1000 * kMillisecond;
-// How often rings are emptied. A ring that is filling up wakes the drain; it comes by itself so
-// that the work is spread and little is left for the end. Each time costs the program's threads a
-// processor for a moment, 20 us measured: seldom, then. But of many events of the heap each would
-// pay to read the clock, 10 ns: they take the coarse one, which each pass refreshes.
-constexpr uint64_t kPause = 100 * kMillisecond;
-constexpr uint64_t kCoarseClockPause = 1 * kMillisecond;
-constexpr uint64_t kBusyPause = kMillisecond / 4;
-constexpr uint64_t kManyRecords = 500;  // in a millisecond
-constexpr uint32_t kFewPasses = 20;     // in a row, then the coarse clock is given up
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr int kNice = 5;
+// What ending a capture takes of a thread of the program.
+constexpr uint64_t kStackForEnd = 128 * 1024;
 constexpr uint64_t kStopLimit = 10 * kSecond;
 constexpr uint64_t kSnapshotLimit = 2 * kSecond;
 constexpr uint64_t kModulesLimit = 50 * kMillisecond;
@@ -62,10 +51,17 @@ enum BeginState : uint32_t { kToBegin, kBegun, kCannotBegin };
 enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
 
 const Host* g_host = nullptr;
-// Set to null when its file is finished, on whichever thread does that; never deleted.
+// One thread at a time uses it: the drain thread in a pass, and otherwise the thread that begins a
+// capture or ends it (the inject object lets one at a time do that). So whoever finishes its file
+// may delete it. What other threads ask for is in g_counts and in ModuleMap::IsCurrent.
 std::atomic<Drain*> g_drain{nullptr};
+// The drain of a trace that has ended with the process's image, should that go on (a failed exec,
+// a forked child). The next one takes its place.
+Drain* g_old_drain = nullptr;
+SessionCounts g_counts;
 std::atomic<uint32_t> g_state{kNone};
 std::atomic<uint32_t> g_in_pass{0};       // the drain is at work, on whichever thread: fork waits
+bool g_is_over = false;                   // g_drain's trace has ended, or did not begin
 std::atomic<uint32_t> g_drain_thread{0};  // number of the newest; an older one only leaves
 std::atomic<uint32_t> g_fork_pause{0};    // fork asks it to stand still
 bool g_stack_ready = false;
@@ -104,48 +100,6 @@ class NotCancelled {
   int saved_ = PTHREAD_CANCEL_ENABLE;
 };
 
-uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
-
-void FutexWait(std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
-  const timespec limit = {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
-  syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &limit, nullptr, 0);
-}
-
-void FutexWake(std::atomic<uint32_t>* word, int most = 1) {
-  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most, nullptr, nullptr, 0);
-}
-
-bool TakesCoarseClock(const Settings& settings) {
-  return settings.heap_mode == proto::HeapMode::kExact && settings.exact_heap_times == 0;
-}
-
-class Pace {
- public:
-  void Start(uint64_t records) { records_ = records; }
-
-  // How long to wait after a pass that found a ring grown by `growth` of it.
-  uint64_t After(Drain* drain, double growth) {
-    const uint64_t now = Monotonic();
-    const uint64_t grown = drain->records() - records_;
-    // A few that happen to come close together are not many.
-    const bool many = grown >= kManyRecords && grown * kMillisecond >= (now - time_) * kManyRecords;
-    time_ = now;
-    records_ += grown;
-    few_ = many ? 0 : few_ + 1;
-    if (many) is_coarse_ = TakesCoarseClock(*g_host->settings);
-    if (few_ >= kFewPasses) is_coarse_ = false;
-    drain->KeepCoarseClock(is_coarse_);
-    if (growth > 0.25) return kBusyPause;
-    return is_coarse_ ? kCoarseClockPause : kPause;
-  }
-
- private:
-  uint64_t time_ = Monotonic();
-  uint64_t records_ = 0;
-  uint32_t few_ = 0;
-  bool is_coarse_ = false;
-};
-
 // Between passes a fork may copy the process; within one the child would inherit half of it.
 bool TakeDrain() {
   uint32_t idle = 0;
@@ -168,25 +122,41 @@ void GiveWay() {
 }
 
 // All that is opened for long is opened on the drain thread.
-bool Begin(Pace* pace) {
+bool Begin(uint32_t number, Pace* pace) {
   while (!EnterPass()) sched_yield();
   Drain* drain = g_drain.load();
+  // Nobody waits for it any more.
+  if (g_drain_thread.load() != number || g_state.load() == kNone) {
+    g_in_pass.store(0);
+    return false;
+  }
   bool open = drain->is_open();
   if (!open && (open = drain->Open())) TorchBeginFile();
   if (open) drain->BeginCapture(g_number, g_start_trigger);
   // The first pass of a flight recorder opens files too.
   if (open) drain->Pass();
   pace->Start(drain->records());
-  g_in_pass.store(0);
+  // Still in the pass: who begins the next capture after this one came too late waits for that.
   g_begin.store(open ? kBegun : kCannotBegin);
+  g_in_pass.store(0);
   FutexWake(&g_begin);
   return open;
 }
 
+// A process that ends, or becomes another program, needs no tidying up.
+bool GoesOn(proto::ExitWay way) { return way >= proto::ExitWay::kFiltered; }
+
 void FinishFile(proto::ExitWay way, int32_t status) {
-  const bool finished = g_drain.load()->Finish(way, status);
+  Drain* const drain = g_drain.load();
+  const bool finished = drain->Finish(way, status);
   // A process that goes on after a failed exec begins a new file.
   g_drain = nullptr;
+  g_counts.Reset();
+  if (GoesOn(way)) {
+    delete drain;
+  } else {
+    g_old_drain = drain;
+  }
   // Where it is not whole the ring file stays: it tells readers that there is something to finish.
   if (!finished) return;
   char path[700];
@@ -229,8 +199,7 @@ void ServeModules(Drain* drain) {
 // The drain thread may be held up, by a fork or a slow disk: whoever has waited for it in vain once
 // was enough, until it is back.
 void ModulesChanged() {
-  const Drain* drain = g_state.load() == kRunning ? g_drain.load() : nullptr;
-  if (drain == nullptr || drain->ModulesAreCurrent()) return;
+  if (g_state.load() != kRunning || ModuleMap::IsCurrent()) return;
   const uint32_t number = g_modules_wanted.fetch_add(1) + 1;
   g_host->wake_drain();
   const uint64_t until = Monotonic() + kModulesLimit;
@@ -278,8 +247,8 @@ void* DrainMain(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
   prctl(PR_SET_NAME, "gpuprof-drain");
-  Pace pace;
-  if (!Begin(&pace)) return nullptr;
+  Pace pace(*g_host->settings);
+  if (!Begin(number, &pace)) return nullptr;
   if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
   while (g_state.load() == kRunning && g_drain_thread.load() == number) {
@@ -315,13 +284,18 @@ int StartDrainThread() {
   pthread_t thread;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  g_host->note_mapped(kStackBytes + proto::kPageBytes);
+  // libc keeps the stack of a thread that has ended for the next one.
+  static bool has_stack = false;
+  if (!has_stack) g_host->note_mapped(kStackBytes + proto::kPageBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
   g_host->note_thread(1);
   const int error = pthread_create(&thread, &attributes, DrainMain, number);
   if (error != 0) g_host->note_thread(-1);
+  if (error != 0 && !has_stack)
+    g_host->note_mapped(-static_cast<int64_t>(kStackBytes + proto::kPageBytes));
+  has_stack = has_stack || error == 0;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   if (error != 0) g_state.store(kNone);
@@ -356,8 +330,39 @@ void StartGpuIfBegun() {
     TryGpu(/*is_late=*/true);
 }
 
+// Makes the drain of a new trace, and deletes the one before it. False: that one is at work yet, or
+// for good.
+bool HaveDrain() {
+  const uint64_t until = Monotonic() + kStopLimit;
+  while (!TakeDrain()) {
+    if (Monotonic() >= until || MemoryHasParked()) return false;
+    FutexWait(&g_in_pass, 1, kMillisecond);
+  }
+  delete g_old_drain;
+  g_old_drain = nullptr;
+  if (g_is_over) delete g_drain.exchange(nullptr);
+  g_is_over = false;
+  g_exit.wanted = false;
+  if (g_drain == nullptr) g_drain = new Drain(g_host, &g_counts);
+  g_in_pass.store(0);
+  return true;
+}
+
+// Ends a start whose file was not opened: the next capture tries it anew. Returns false.
+bool CannotStart(const char* why) {
+  g_state.store(kNone);
+  g_is_over = true;
+  if (why != nullptr) g_host->say(why);
+  return false;
+}
+
 bool Start(uint32_t number, const char* trigger) {
-  if (g_drain == nullptr) g_drain = new Drain(g_host);
+  constexpr const char* kTooLate = "cannot record: the trace file could not be opened in time";
+  if (!HaveDrain()) {
+    return CannotStart(MemoryHasParked() ? "cannot record: an earlier capture ran out of memory; "
+                                           "restart the program with a larger GPUPROF_MEMORY"
+                                         : kTooLate);
+  }
   if (!g_stack_ready && g_host->settings->stack_depth != 0) {
     StackInit(g_host->settings->stack_depth);
     StackCostInit(g_host->settings->clock, g_host->settings->ticks_per_second);
@@ -369,17 +374,13 @@ bool Start(uint32_t number, const char* trigger) {
   g_begin.store(kToBegin);
   if (const int error = StartDrainThread(); error != 0) {
     g_host->cannot_record(proto::Obstacle::kThread, error);
-    return false;
+    return CannotStart(nullptr);
   }
   const uint64_t until = Monotonic() + kStopLimit;
   while (g_begin.load() == kToBegin && Monotonic() < until)
     FutexWait(&g_begin, kToBegin, 100 * kMillisecond);
-  if (g_begin.load() != kBegun) {
-    g_state.store(kNone);
-    if (g_begin.load() == kToBegin)
-      g_host->say("cannot record: the trace file could not be opened in time");
-    return false;
-  }
+  if (const uint32_t begin = g_begin.load(); begin != kBegun)
+    return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
   LookForFrameworks();
   g_gpu_tried = false;
@@ -389,24 +390,10 @@ bool Start(uint32_t number, const char* trigger) {
   return true;
 }
 
-// Whether the rest of a capture can be done on the calling thread's stack.
-bool HasStackForEnd() {
-  constexpr uint64_t kNeeded = 128 * 1024;
-  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-  if (syscall(SYS_gettid) != getpid()) return StackHasRoom(here, kNeeded);
-  // The first thread's stack grows up to its limit. Without one it lies within a gigabyte of its
-  // end all the same: further away is a stack of somebody's making, whose size is not known.
-  constexpr uint64_t kWithoutLimit = uint64_t{1} << 30;
-  rlimit limit = {};
-  const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
-  return getrlimit(RLIMIT_STACK, &limit) == 0 && end > here &&
-         std::min<uint64_t>(limit.rlim_cur, kWithoutLimit) > end - here + 2 * kNeeded;
-}
-
 // The drain thread gives way to everybody: on a busy machine a process that ends would wait long
 // for it. False: it must be waited for.
 bool EndCaptureHere() {
-  if (!HasStackForEnd() || !TakeDrain()) return false;
+  if (!ThreadHasRoom(kStackForEnd) || !TakeDrain()) return false;
   // Between the wish to stop and here the drain thread may have ended it all by itself.
   Drain* drain = g_state.load() == kStopping ? g_drain.load() : nullptr;
   const bool can = drain != nullptr && drain->CanWriteHere();
@@ -445,15 +432,15 @@ void Stop(StopReason reason, const char* trigger) {
 }
 
 bool Tick() {
-  Drain* drain = g_drain.load();
-  if (drain == nullptr) return false;  // finished: the process is on its way out
+  if (g_drain == nullptr) return false;  // finished: the process is on its way out
   cupti::YieldIfWanted();
   bool changed = StackTick();
   LookForFrameworks();
   StartGpuIfBegun();
   changed |= cupti::Tick();
   changed |= g_host->target_profiler->calls.load() != 0;
-  drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
+  g_counts.control_cpu_ns.store(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID),
+                                std::memory_order_relaxed);
   return changed;
 }
 
@@ -461,15 +448,21 @@ void EndAll() {
   Stop(StopReason::kExit, "exit");
   if (g_state.load() != kEnded) return;  // the drain thread is at it, or came too late
   const Drain* drain = g_drain.load();
-  if (drain != nullptr && drain->is_open()) FinishFile(g_exit.way, g_exit.status);
+  if (drain == nullptr || !drain->is_open()) return;
+  // The drain thread has left it, or is about to; a fork that comes now is to know.
+  const bool has_taken = TakeDrain();
+  FinishFile(g_exit.way, g_exit.status);
+  if (has_taken) g_in_pass.store(0);
 }
 
 void Finish(proto::ExitWay way, int32_t status) {
   const NotCancelled not_cancelled;
   const proto::NoFileSizeSignal no_signal;
   g_exit = {true, way, status};
+  g_is_over = true;
   if (MemoryRunOrLeave(EndAll)) return;
-  // Out of memory: recovery does the rest, and no thread goes on with the drain.
+  // Out of memory: recovery does the rest, and no thread goes on with the drain, which was left in
+  // the middle of its work and so is never deleted.
   g_state.store(kEnded);
   g_drain = nullptr;
   g_in_pass.store(0);
@@ -490,8 +483,23 @@ void AfterForkParent() {
   StackAfterForkParent();
 }
 
+// Lets go of the parent's drain. If the fork came in the midst of its work, its memory cannot be
+// trusted and stays. Else the child deletes it when it records itself: one that calls exec need not
+// pay for that.
+void ForgetDrain(bool is_torn) {
+  Drain* const drain = g_drain.exchange(nullptr);
+  g_is_over = false;
+  if (drain != nullptr) drain->Abandon();
+  if (is_torn) {
+    g_old_drain = nullptr;
+  } else if (drain != nullptr) {
+    g_old_drain = drain;  // there is no older one: a drain is made where that was deleted
+  }
+}
+
 void AfterForkChild() {
   MemoryAfterForkChild();
+  ForgetDrain(/*is_torn=*/g_in_pass.load() != 0);
   g_fork_pause.store(0);
   g_in_pass.store(0);
   g_state.store(kNone);
@@ -499,9 +507,6 @@ void AfterForkChild() {
   g_exit.wanted = false;
   g_modules_served.store(g_modules_wanted.load());
   g_modules_late.store(0);
-  // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
-  if (g_drain != nullptr) g_drain.load()->Abandon();
-  g_drain = nullptr;
   cupti::AfterForkChild();
   TorchAfterForkChild();
   StackAfterForkChild();
@@ -512,12 +517,13 @@ bool OpenSnapshot() {
   g_snapshot_files = {};
   if (g_capturing) cupti::FlushForSnapshot();
   if (!g_capturing) {
-    if (g_state.load() != kEnded) {
+    if (g_state.load() != kEnded || !TakeDrain()) {
       g_snapshot_error = EBUSY;  // the drain thread is still ending the capture
       return false;
     }
-    if (g_drain.load()->PrepareSnapshot(&g_snapshot_files) && g_snapshot_files.files.Open())
-      return true;
+    const bool is_made = g_drain.load()->PrepareSnapshot(&g_snapshot_files);
+    g_in_pass.store(0);
+    if (is_made && g_snapshot_files.files.Open()) return true;
     g_snapshot_error = errno;
     return false;
   }
@@ -549,7 +555,8 @@ const char* WhyNoSnapshot(int error) {
 }
 
 const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
-  if (g_drain == nullptr || !g_drain.load()->is_open()) return "nothing was recorded yet";
+  if (g_is_over || g_drain == nullptr || !g_drain.load()->is_open())
+    return "nothing was recorded yet";
   if (!OpenSnapshot()) return WhyNoSnapshot(g_snapshot_error);
   const int error = TakeRequested(*g_host, g_snapshot_files, request, path, path_bytes);
   g_snapshot_files.files.Close();
@@ -557,15 +564,8 @@ const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
 }
 
 const char* OpsState() { return TorchState(); }
-uint64_t RecordsWritten() {
-  const Drain* drain = g_drain.load();
-  return drain != nullptr ? drain->events() : 0;
-}
-
-uint64_t RecordsLost() {
-  const Drain* drain = g_drain.load();
-  return drain != nullptr ? drain->lost() : 0;
-}
+uint64_t RecordsWritten() { return g_counts.events.load(std::memory_order_relaxed); }
+uint64_t RecordsLost() { return g_counts.lost.load(std::memory_order_relaxed); }
 
 constexpr Api kApi = {
     .size = sizeof(Api),

@@ -170,7 +170,9 @@ std::string BudgetNote(const Process& process) {
          "them by " +
          FormatReal(static_cast<double>(budget.steps()) /
                     static_cast<double>(budget.recorded_steps())) +
-         ". `gpuprof stats health` tells the cost and the error";
+         ". A step took " + FormatDuration(Time(budget.step_inside_ns())) + " in windows and " +
+         FormatDuration(Time(budget.step_outside_ns())) +
+         " outside. `gpuprof stats health` tells the cost and the error";
 }
 
 }  // namespace gpuprof::analysis

@@ -51,6 +51,7 @@ std::string CostText(const results::HealthProcess& p, int width) {
                ? "nothing measured"
                : (p.cost_limited() ? "at most " : "") + FormatPercent(p.slowdown_ratio()) +
                      " of the time" +
+                     (p.cupti_clock_reading_count() > 0 ? ", without CUPTI's own" : "") +
                      (p.slowdown_ratio() > 1 ? " of one thread, all together" : "") + " (" + work +
                      "; some are timed, the others are assumed to be alike" +
                      (p.cost_limited() ? ": too high, the threads had less processor time in all)"
@@ -161,8 +162,8 @@ std::string BudgetText(const results::HealthProcess& p, int width) {
                                         : FormatDuration(b.limit_step_ns()) + " a step";
   out += ": " + FormatNumber(b.window_count()) + (b.window_count() == 1 ? " window" : " windows");
   if (b.step_count() != 0)
-    out += " of " + FormatNumber(b.recorded_step_count()) + " of " + FormatNumber(b.step_count()) +
-           " " + b.name();
+    out += ", " + FormatNumber(b.recorded_step_count()) + " of " + FormatNumber(b.step_count()) +
+           " steps";
   out += ", " + FormatDuration(b.recorded_ns()) + " of " + FormatDuration(b.elapsed_ns());
   out = WrapText(out + BudgetCostText(b), "  budget ", "         ", width);
   const auto add = [&](const std::string& line) {
@@ -172,11 +173,10 @@ std::string BudgetText(const results::HealthProcess& p, int width) {
     add("a step took " + FormatDuration(b.outside_step_ns()) + " outside windows, " +
         FormatDuration(b.inside_step_ns()) + " inside; windows began and ended in " +
         FormatDuration(b.switch_ns()));
-  if (b.detail() != "all")
-    add("this cost left too few steps, so detail was given up: " +
-        FormatNumber(b.all_window_count()) + " windows have all, " +
-        FormatNumber(b.operations_window_count()) + " GPU work and operations, " +
-        FormatNumber(b.gpu_window_count()) + " GPU work alone");
+  if (b.operations_window_count() + b.gpu_window_count() != 0)
+    add("all would leave too few steps, so less was tried: " + FormatNumber(b.all_window_count()) +
+        " windows have all, " + FormatNumber(b.operations_window_count()) +
+        " GPU work and operations, " + FormatNumber(b.gpu_window_count()) + " GPU work alone");
   if (b.cut_window_count() != 0)
     add(FormatNumber(b.cut_window_count()) + " windows ended early, as they took too long");
   if (b.has_run_gpu_ns() && b.run_gpu_ns() != 0)

@@ -9,13 +9,16 @@
 // account holds what it is expected to cost. So the cost stays below the limit at any time, if the
 // expectation holds. What a window cost more is earned before the next one begins.
 //
-// The cost of a window is the time that its steps and the `after` steps behind it took, less what
-// as many steps took before it. It includes the waits in which the window begins and ends, and what
-// the recorder does later for the window. A step counts for at most four times the median. So a
-// checkpoint is no cost of the recording.
+// The cost of a window is the time that its steps and a few steps behind it took, less what as many
+// steps took around: the mean of the steps before and of those after. So it includes the waits in
+// which the window begins and ends, and what the recorder does later for the window. A step counts
+// for four times the greatest median of these parts at most. So a checkpoint does not count as a
+// cost. Steps follow each other in slow and fast times, so the error of the cost is judged by the
+// differences between windows. The account pays for the error too.
 //
 // At most four steps of five are recorded: the others are what the cost is measured by. If the
-// limit permits less than one step in twenty, detail is given up instead: see Detail.
+// limit permits less than one step in twenty, less detail is tried: see Detail. The fullest detail
+// stays that costs hardly more than the cheapest.
 //
 // Pure: reads no clock, allocates nothing. Times are nanoseconds of any clock that never goes back.
 // One thread at a time.
@@ -37,14 +40,12 @@ enum Detail : uint32_t { kAll, kOperations, kGpuOnly, kDetails };
 
 enum class Move { kStay, kBegin, kEnd };
 
-// A mean and its variance, of numbers that come one by one (Welford 1962).
+// A mean of numbers that come one by one.
 struct Mean {
   uint64_t count = 0;
   double mean = 0;
-  double squares = 0;  // sum of squared distances from the mean
 
   void Add(double value);
-  double Variance() const { return count < 2 ? 0 : squares / static_cast<double>(count - 1); }
 };
 
 class Account {
@@ -67,8 +68,8 @@ class Account {
   void Cut(uint64_t now);
 
   // Returns what the windows cost so far. Windows that are not followed by steps yet are not in it.
-  double cost_ns() const { return spent_; }
-  double cost_error_ns() const;
+  double cost_ns() const { return costs_.cost; }
+  double cost_error_ns() const { return costs_.Error(); }
 
   const Limit& limit() const { return limit_; }
   Detail detail() const { return detail_; }
@@ -87,19 +88,42 @@ class Account {
  private:
   enum class Phase { kOutside, kBeginning, kInside, kEnding, kAfter };
   static constexpr uint32_t kRecent = 32;
+  static constexpr uint32_t kMostInside = 256;
+  static constexpr uint32_t kMostBehind = 64;
 
+  // Costs of windows with n steps each, and how they differ from a cost in proportion to n.
+  struct Costs {
+    double windows = 0, steps = 0, cost = 0;
+    double squares = 0, products = 0, step_squares = 0;
+
+    void Add(double of_steps, double of_cost);
+    double Error() const;  // standard error of `cost`
+  };
+  // Of the windows with one detail.
+  struct Settled {
+    Costs costs;
+    double step_cost = 0;     // what the steps took more
+    double switch_cost = 0;   // begin, end, and what the steps behind took more
+    double cost_of_step = 0;  // as it was judged, all together
+  };
+
+  Settled& Present() { return by_detail_[detail_]; }
+  const Settled& Present() const { return by_detail_[detail_]; }
+  Detail Fullest() const;
   void AddOutside(uint64_t duration);
   double Clipped(uint64_t duration) const;
+  double Spent() const;
   double Median() const;
   double Rate() const;
   double Earned(uint64_t now) const;
   double Expected() const;
   bool MayBegin(uint64_t now) const;
-  void PlanWindow();
+  void PlanWindow(uint64_t now);
   void OpenWindow(uint64_t now);
   void Settle();
   void ChooseDetail();
   void Close(uint64_t now);
+  uint64_t NextDeadline(uint64_t now) const;
 
   Limit limit_;
   Phase phase_ = Phase::kOutside;
@@ -112,32 +136,29 @@ class Account {
   uint64_t recent_[kRecent] = {};
   uint32_t recent_count_ = 0;
   uint32_t recent_next_ = 0;
-  uint32_t outside_in_row_ = 0;
 
   // The window that is open or being settled.
-  uint32_t wanted_ = 4;  // steps
-  uint32_t after_ = 2;   // steps behind it that are compared too
-  uint32_t inside_ = 0;  // of them, seen
+  uint32_t wanted_ = 4;         // steps
+  uint32_t behind_wanted_ = 2;  // steps behind it that count for it
+  uint32_t after_wanted_ = 4;   // and those after, with which they are compared
+  uint32_t inside_ = 0;         // of them, seen
   uint32_t behind_ = 0;
+  float inside_ns_[kMostInside] = {};
+  float behind_ns_[2 * kMostBehind] = {};
   double inside_sum_ = 0;
-  double behind_sum_ = 0;
   double waits_ = 0;
   uint64_t window_began_ = 0;
   uint64_t switch_began_ = 0;
   double outside_mean_ = 0;  // before the window
-  double outside_variance_ = 0;
+  float before_ns_[kRecent] = {};
+  uint32_t before_ = 0;
   uint64_t records_before_ = 0;
   bool is_of_time_ = false;
 
-  // Of the windows with this detail: added time of a step, and of a window's begin and end.
-  uint64_t settled_ = 0;
-  double step_cost_ = 0;  // sums
-  double switch_cost_ = 0;
-  uint64_t settled_steps_ = 0;
-  double settled_variance_ = 0;
+  Settled by_detail_[kDetails];
+  bool is_chosen_ = false;  // the detail stays
 
-  double spent_ = 0;
-  double spent_variance_ = 0;
+  Costs costs_;
   Mean all_outside_, all_inside_;
   uint64_t windows_ = 0;
   uint64_t windows_by_detail_[kDetails] = {};

@@ -130,9 +130,9 @@ void ApplyDetail() noexcept {
     g_all_stacks = g_settings.stack_depth;
   }
   const Detail detail = g_account.detail();
-  if (detail == kAll) return;
-  g_settings.sources = g_all_sources & (detail == kGpuOnly ? kGpu : kGpu | proto::kSourceOps);
-  g_settings.stack_depth = g_process.stack_depth = 0;
+  constexpr uint32_t kKept[kDetails] = {~uint32_t{0}, kGpu | proto::kSourceOps, kGpu};
+  g_settings.sources = g_all_sources & kKept[detail];
+  g_settings.stack_depth = g_process.stack_depth = detail == kAll ? g_all_stacks : 0;
 }
 
 uint64_t LookAfterWindows(uint64_t now) noexcept {

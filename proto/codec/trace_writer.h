@@ -96,12 +96,6 @@ class TraceWriter {
   void AskForRoom(RoomMaker* maker) { room_maker_ = maker; }
   // Reaches its files in `folder`, which outlives it.
   void LiveIn(KeptFolder* folder) { folder_ = folder; }
-  // Gives the memory of blocks back. They need it again if more is written.
-  void DropBuffers() {
-    std::vector<uint8_t>().swap(raw_);
-    std::vector<uint64_t>().swap(seams_);
-    std::vector<uint8_t>().swap(compressed_);
-  }
   // Takes no more blocks into this file: each fails with `error`. 0: takes them again.
   void Refuse(int error) { refusal_ = error; }
   bool refuses() const { return refusal_ != 0; }

@@ -8,7 +8,7 @@
 
 churn allocates on four threads and never waits. waits has a thread for each way to wait and checks every wait. redis is a
 server under redis-benchmark. torch is a seeded training, whose result must be that of a training without gpuprof. Every
-program must be alive at the end, and be right about everything it checks itself.
+program must be alive at the end, be right about everything it checks itself, and hold the memory that it held after ten cycles.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "process"), str(ROOT / "tests")]
 
+from conftest import anonymous_kib  # noqa: E402
 from test_attach import TRAINING  # noqa: E402
 
 
@@ -103,7 +104,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             victim = options.build / "tests" / "programs" / "attached"
             target = Redis(folder) if name == "redis" else Torch(options.steps) if name == "torch" else Victim([victim, name])
-            stops, totals, refused = [], [], {}
+            stops, totals, refused, held = [], [], {}, []
             for _ in range(options.cycles):
                 words, status = cycle(options.build / "launcher" / "gpuprof", target.pid(), folder)
                 found = re.search(r"attached to \d+ in ([\d.]+) ms; thread \d+ was stopped for ([\d.]+) ms", words)
@@ -115,11 +116,13 @@ def main():
                     refused[word[1] if word else words] = refused.get(word[1] if word else words, 0) + 1
                 if status not in (0, 1) or not os.path.exists(f"/proc/{target.pid()}"):
                     break
+                held.append(anonymous_kib(target.pid()))
             memory = re.search(r"VmSize:\s*(\d+)", pathlib.Path(f"/proc/{target.pid()}/status").read_text())
             print(f"{name}: {len(stops)} of {options.cycles} attached and left, refused {refused or 'none'}; stopped ms min "
                   f"{min(stops, default=0):.1f}, median {quantile(stops, 0.5):.1f}, p99 {quantile(stops, 0.99):.1f}, max {max(stops, default=0):.1f}; "
                   f"attached in ms min {min(totals, default=0):.0f}, median {quantile(totals, 0.5):.0f}; {int(memory[1]) // 1024} MiB mapped at the "
-                  f"end; {target.end()}", flush=True)
+                  f"end; KiB in no file {' '.join(f'{held[at - 1]} (cycle {at})' for at in (1, 10, 100, 300, 1000) if at <= len(held))}, "
+                  f"at the end {held[-1] if held else 0}; {target.end()}", flush=True)
 
 
 if __name__ == "__main__":

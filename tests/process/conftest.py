@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -97,6 +98,12 @@ def verify(bundle):
     """`gpuprof verify` of the bundle, which must be without fault."""
     done = subprocess.run([str(GPUPROF), "verify", str(bundle)], capture_output=True, env=clean_environment())
     assert done.returncode == 0, f"verify {bundle}: {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}"
+
+
+def anonymous_kib(pid):
+    """What a process holds of memory that is in no file."""
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(re.search(r"^Anonymous:\s*(\d+)", text, re.M).group(1))
 
 
 def gpuprof(*words, env=None, timeout=LIMIT_S, cwd=None):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import HEAP_EXACT, program, short_and_long, verify
+from conftest import HEAP_EXACT, gpuprof, program, short_and_long, verify
 from trace_file import EXEC, EXIT, FORK, SPAWN, WAY_EXEC, WAY_RETURN, WAY_UNDERSCORE, WAY_UNKNOWN, read_bundle
 from waiting import wait_until
 
@@ -113,6 +113,26 @@ def test_other_ways_to_a_child(same, how, event):
 def test_spawn_that_fails(same):
     outcome = same([program("children"), "failed", "5"], HEAP_EXACT)
     assert outcome.trace().process_event(SPAWN) == []
+
+
+FAILING = """
+import glob, os, re, sys, time
+held = []
+for number in range(12):
+    while len(glob.glob(sys.argv[1] + "/*.gpt")) <= number: time.sleep(0.01)
+    held.append(int(re.search(r"Anonymous:\\s*(\\d+)", open("/proc/self/smaps_rollup").read())[1]))
+    try: os.execv("/bin/true", ["true", "x" * 200000])  # longer than the kernel takes
+    except OSError: pass
+print(*held)
+"""
+
+
+def test_an_exec_that_fails_again_and_again(tmp_path):
+    """Each ends a trace and begins another, and of the ended ones no memory stays."""
+    done = gpuprof("run", "--trace=heap=exact", "-o", tmp_path / "b", "--", sys.executable, "-c", FAILING, tmp_path / "b")
+    assert done.status == 0, done.words
+    held = [int(x) for x in done.out.split()]
+    assert len(held) == 12 and held[-1] <= held[3] + 256, held
 
 
 def test_exec_chain(same):

@@ -7,7 +7,8 @@
 // must keep their values, no call at all), locks (threads that wait for a mutex), forks (a child
 // now and then), handler (sits in a signal handler), constructor (sits in the constructor of a
 // library), allocator (sits in the allocator that was preloaded), counted (so many calls after a
-// byte on stdin), later (loads a library after a byte on stdin, which allocates).
+// byte on stdin), later (loads a library after a byte on stdin, which allocates), passing (threads,
+// children and a library that come and go).
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -356,6 +357,44 @@ static void Later(const char* path) {
   }
 }
 
+static void* Brief(void* unused) {
+  (void)unused;
+  for (int i = 0; i < 50; ++i) free(malloc(100 + i));
+  ++g_rounds;
+  return NULL;
+}
+
+static void* MakesThreads(void* unused) {
+  (void)unused;
+  while (!g_ends) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; ++i)
+      if (pthread_create(&threads[i], NULL, Brief, NULL) != 0) Fail("pthread_create", i);
+    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  }
+  return NULL;
+}
+
+static const char* g_library;
+
+static void* Loads(void* unused) {
+  (void)unused;
+  while (!g_ends) {
+    void* library = dlopen(g_library, RTLD_NOW);
+    if (library == NULL) Fail(dlerror(), 0);
+    ((void (*)(void))dlsym(library, "work_later"))();
+    dlclose(library);
+    ++g_rounds;
+  }
+  return NULL;
+}
+
+static void* MakesChildren(void* unused) {
+  (void)unused;
+  Forks();
+  return NULL;
+}
+
 static void OnUser(int number) {
   (void)number;
   Ready();
@@ -417,6 +456,10 @@ int main(int argc, char** argv) {
   } else if (strcmp(way, "later") == 0) {
     Ready();
     Later(argv[2]);
+  } else if (strcmp(way, "passing") == 0) {
+    g_library = argv[2];
+    void* (*const mains[])(void*) = {MakesThreads, MakesThreads, Loads, MakesChildren};
+    Run(mains, 4);
   } else if (strcmp(way, "handler") == 0) {
     signal(SIGUSR2, OnUser);
     raise(SIGUSR2);

@@ -9,7 +9,11 @@
 
 #include "tracer/stack/stack_bounds.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
 
 extern "C" void* __libc_stack_end;  // the first thread's stack pointer at its first instruction
@@ -120,5 +124,17 @@ StackBounds BoundsOf(uint64_t sp) noexcept {
 }
 
 bool StackHasRoom(uint64_t sp, uint64_t bytes) noexcept { return AllReadable(sp - bytes, sp); }
+
+bool ThreadHasRoom(uint64_t bytes) noexcept {
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (syscall(SYS_gettid) != getpid()) return StackHasRoom(here, bytes);
+  // The first thread's stack grows up to its limit. Without one it lies within a gigabyte of its
+  // end all the same: further away is a stack of somebody's making, whose size is not known.
+  constexpr uint64_t kWithoutLimit = uint64_t{1} << 30;
+  rlimit limit = {};
+  const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && end > here &&
+         std::min<uint64_t>(limit.rlim_cur, kWithoutLimit) > end - here + 2 * bytes;
+}
 
 }  // namespace gpuprof::tracer

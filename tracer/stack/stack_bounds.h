@@ -37,4 +37,7 @@ StackBounds BoundsOf(uint64_t sp) noexcept;
 // Whether the calling thread can push another `bytes` below `sp` without a fault.
 bool StackHasRoom(uint64_t sp, uint64_t bytes) noexcept;
 
+// Returns whether the calling thread's stack has `bytes` left. Not in hook context.
+bool ThreadHasRoom(uint64_t bytes) noexcept;
+
 }  // namespace gpuprof::tracer

@@ -125,6 +125,28 @@ TEST(Account, GivesUpDetailWhereTheLimitPermitsTooFewSteps) {
   EXPECT_LE(run.Ratio(), 1.011);
 }
 
+TEST(Account, GivesUpNothingInVain) {
+  Program program;
+  program.step_cost[kAll] = 2.5;
+  program.step_cost[kOperations] = 2.45;
+  program.step_cost[kGpuOnly] = 2.4;
+  Account account = With(1);
+  Simulate(program, &account);
+  EXPECT_EQ(account.detail(), kAll);
+  EXPECT_EQ(account.windows_by_detail(kGpuOnly), 4u);
+  EXPECT_GT(account.windows_by_detail(kAll), 4u);
+}
+
+TEST(Account, KeepsTheDetailThatIsAsCheapAsLess) {
+  Program program;
+  program.step_cost[kAll] = 2.5;
+  program.step_cost[kOperations] = 1.2;
+  program.step_cost[kGpuOnly] = 1.1;
+  Account account = With(1);
+  Simulate(program, &account);
+  EXPECT_EQ(account.detail(), kOperations);
+}
+
 TEST(Account, KeepsDetailWhereNoiseIsLargerThanTheCost) {
   Program program;
   program.noise = 0.3;
@@ -134,6 +156,32 @@ TEST(Account, KeepsDetailWhereNoiseIsLargerThanTheCost) {
     Account account = With(1);
     Simulate(program, &account, seed);
     EXPECT_EQ(account.detail(), kAll) << seed;
+  }
+}
+
+// Another program takes the processors now and then.
+TEST(Account, IsNotMisledBySlowTimes) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 phases(seed);
+    uint64_t until = 0;
+    bool is_slow = false;
+    Program program;
+    program.step = [&](uint64_t i) {
+      if (i >= until) {
+        is_slow = !is_slow;
+        until = i + 1 + phases() % 200;
+      }
+      return is_slow ? 15 * kMs : kMs;
+    };
+    program.noise = 0.1;
+    program.most_of_cost = kMs;
+    Account account = With(5);
+    const Passed run = Simulate(program, &account, seed);
+    EXPECT_LE(run.Ratio(), 1.05 * 1.01) << seed;
+    EXPECT_GT(run.recorded, 100u) << seed;
+    const double cost = run.with - run.without;
+    EXPECT_NEAR(account.cost_ns(), cost, 4 * account.cost_error_ns()) << seed;
+    EXPECT_LT(account.windows_cut(), account.windows() / 2 + 2) << seed;
   }
 }
 
