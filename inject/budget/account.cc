@@ -293,7 +293,8 @@ void Account::ChooseDetail() {
   if (is_chosen_ || settled.costs.windows < kWindowsToJudge || settled.costs.steps == 0) return;
   // A long window's begin and end are a fifth of its cost. They depend on no detail.
   settled.cost_of_step = kWithSwitches * Larger(0, settled.step_cost) / settled.costs.steps;
-  const double certain = settled.cost_of_step - kCertain * settled.costs.Error() / settled.costs.steps;
+  const double certain =
+      settled.cost_of_step - kCertain * settled.costs.Error() / settled.costs.steps;
   if (certain * kLeastShare <= Rate() * outside_mean_) return;
   is_chosen_ = detail_ == kGpuOnly;
   detail_ = is_chosen_ ? Fullest() : static_cast<Detail>(detail_ + 1);
