@@ -10,11 +10,11 @@ constexpr double kMillion = 1e6;
 // What a window is expected to cost before one was measured: each step by half, and 20 ms to begin
 // and to end (docs/cost.md: a launch-bound training by 0.43, 10 ms).
 constexpr double kFirstStepCost = 0.5;
-constexpr double kFirstSwitchNs = 20e6;
+constexpr double kFirstSwitchNs = 20'000'000;
 constexpr uint32_t kFewestSteps = 4;   // of a window
 constexpr uint32_t kFewestBehind = 2;  // it
 constexpr uint32_t kFewestAfter = 4;
-constexpr double kLongestWindowNs = 2e9;
+constexpr double kLongestWindowNs = 2'000'000'000;
 // A window costs what this part of the run so far has earned, or this time, if it is more.
 constexpr double kSpread = 10;
 constexpr double kSpreadNs = 1e9;

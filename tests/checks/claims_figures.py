@@ -20,6 +20,10 @@ FIGURES = [
     ("docs/capturing.md", r"waits for (two seconds) at most", "inject/marked_captures.cc", r"kLimit = ([\d']+);"),
     ("docs/capturing.md", r"in the capture, (half a second) at most", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
     ("docs/capturing.md", r"waits longer, (two minutes) at most", "proto/contract.h", r"kMostGpuFinishNs = ([^;]+);"),
+    ("docs/capturing.md", r"half of its steps, and (\d+ ms)", "inject/budget/account.cc", r"kFirstSwitchNs = ([\d']+);"),
+    ("docs/capturing.md", r"lasts about (two seconds)", "inject/budget/account.cc", r"kLongestWindowNs = ([\d']+);"),
+    ("docs/capturing.md", r"windows of (\d+ ms) are recorded", "inject/budget/account.cc", r"kTimeWindowNs = ([\d']+);"),
+    ("docs/capturing.md", r"records, (\d+ ns) each", "inject/budget/account.cc", r"kRecordNs = ([\d']+);"),
     ("docs/gpu.md", r"waits for the GPU, (half a second) by default", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
     ("docs/gpu.md", r"counters of the GPUs every (\d+ ms)", "launcher/values.cc", r"period is \w+ to \w+; the default is (\w+)"),
     ("docs/gpu.md", r"The range is (\d+ ms) to", "launcher/values.cc", r"the period is (\w+) to"),
@@ -67,7 +71,7 @@ NO_CONSTANT = {
     "docs/gpu.md": ["about the first 20 ms"],
 }
 
-UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "minute": 60 * 10**9,
+UNITS = {"ns": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "minute": 60 * 10**9,
          "million": 10**6}
 IN_WORDS = {"half a second": 5 * 10**8, "one second": 10**9, "two seconds": 2 * 10**9, "two minutes": 120 * 10**9, "four": 4}
 
