@@ -154,9 +154,26 @@ std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOpt
 // Returns the command that prints a pass.
 std::string CommandOf(std::string_view pass, const PassOptions& options);
 
+// A trace, and what passes derive from it: made on first use, kept for the next pass. One thread at a
+// time (analysis/passes/session.h).
+class Session;
+std::shared_ptr<Session> MakeSession(std::shared_ptr<const Trace> trace);
+
 // Runs a pass. The result is a message of proto/results/<name>.proto.
+Error Run(std::string_view pass, Session* session, const PassOptions& options,
+          std::unique_ptr<google::protobuf::Message>* result);
+// Does the same once.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
+
+// An input that pages of a server ask about, one question after the other. A small one stays open
+// (analysis/passes/page_input.h).
+class PageInput;
+// `options`: without tables, which follow from the questions.
+std::shared_ptr<PageInput> MakePageInput(InputPath path, OpenOptions options);
+// Runs a pass for a page. An error may say that the page would have too many rows.
+Error RunForPage(PageInput* input, std::string_view pass, const PassOptions& options,
+                 std::unique_ptr<google::protobuf::Message>* result);
 
 // Takes a piece of a text. Returns false to get no more.
 using Sink = bool (*)(void* context, std::string_view text);

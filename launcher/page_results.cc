@@ -143,31 +143,23 @@ std::string CheckResultName(const std::string& name) {
   return "The pass has no key of this name; 'gpuprof help stats' lists them.";
 }
 
-PageAnswer ComputeResult(const PlacedInput& input, const std::string& name) {
-  const Wanted wanted(name);
-  analysis::PassOptions options = wanted.options;
-  PageAnswer answer;
+std::shared_ptr<analysis::PageInput> OpenForPages(const PlacedInput& input) {
   analysis::OpenOptions open;
-  open.headers_only = true;
   open.origin = input.origin;
   open.kernel_rules = GivenKernelRules();
-  std::shared_ptr<const analysis::Trace> trace;
-  analysis::Error error = analysis::Open(input.path, open, &trace);
-  if (!error) answer.fault = analysis::TooManyRows(wanted.pass, *trace, options);
-  if (!answer.fault.empty()) return answer;
-  if (!error) options.left_out = analysis::TooLargeTables(wanted.pass, *trace, options);
-  open.headers_only = false;
-  open.tables = analysis::TablesOf(wanted.pass, options);
-  open.sums_above_rows = analysis::PageSumsAbove(wanted.pass, options);
-  if (!error) error = analysis::Open(input.path, open, &trace);
+  return analysis::MakePageInput(input.path, std::move(open));
+}
+
+PageAnswer ComputeResult(analysis::PageInput* input, const std::string& name) {
+  const Wanted wanted(name);
+  PageAnswer answer;
   std::unique_ptr<google::protobuf::Message> result;
-  if (!error) error = analysis::Run(wanted.pass, *trace, options, &result);
-  if (error) {
+  if (const auto error = analysis::RunForPage(input, wanted.pass, wanted.options, &result)) {
     answer.fault = error.message;
     return answer;
   }
   return Keep([&](Writer* writer) {
-    analysis::Render(*result, analysis::Format::kJson, options, 0, Writer::Take, writer);
+    analysis::Render(*result, analysis::Format::kJson, wanted.options, 0, Writer::Take, writer);
   });
 }
 

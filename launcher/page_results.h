@@ -35,9 +35,10 @@ struct PageAnswer {
 // @step=N, @pid=PID or @device=NUMBER. Several stand with ; between them.
 std::string CheckResultName(const std::string& name);
 
-// Computes a result of this name, which CheckResultName found right. Opens the input with the
-// pass's own tables, and closes it again.
-PageAnswer ComputeResult(const PlacedInput& input, const std::string& name);
+// Returns the input for ComputeResult. Nothing is opened yet.
+std::shared_ptr<analysis::PageInput> OpenForPages(const PlacedInput& input);
+// Computes a result of this name, which CheckResultName found right.
+PageAnswer ComputeResult(analysis::PageInput* input, const std::string& name);
 // Keeps a text as a result.
 PageAnswer KeepResult(const std::string& json);
 

@@ -252,9 +252,9 @@ ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
   page.files = files.ForPage();
   page.bundle = input.path;
   // The import stays as long as the page.
-  auto compute = [this, input, import](const std::string& name) {
+  auto compute = [this, kept = OpenForPages(input), import](const std::string& name) {
     const std::lock_guard turn(turn_);
-    return ComputeResult(input, name);
+    return ComputeResult(kept.get(), name);
   };
   auto opened = std::make_shared<ServedPage>(std::move(page), std::move(compute));
   return {Keep(std::to_string(capture.id), capture.state, std::move(opened)), {}};

@@ -13,7 +13,6 @@
 #include "analysis/analysis.h"
 #include "analysis/export/report_text.h"
 #include "analysis/passes/registry.h"
-#include "analysis/passes/select_rows.h"
 #include "proto/codec/compress_text.h"
 
 namespace gpuprof::analysis {
@@ -46,17 +45,14 @@ std::string Element(const std::string& attribute, const std::string& name,
 
 // Runs the passes on a part. Returns their results as the members of a JSON object. A result that
 // cannot be made is left out: the page then has that of the whole recording.
-std::string ResultsOfPart(const Trace& trace, const PagePart& wanted) {
-  std::shared_ptr<const Trace> part;
-  std::string words, text;
-  if (SelectRows("", trace, wanted.options, &part, &words)) return "";
-  const Trace& rows = part != nullptr ? *part : trace;
+std::string ResultsOfPart(Session* session, const PagePart& wanted) {
+  std::string text;
   for (const PageResult& each : PageResults()) {
     if (IsOfWhole(each.pass, wanted.options)) continue;
     PassOptions options = wanted.options;
     options.by = each.by;
     std::unique_ptr<google::protobuf::Message> result;
-    if (RunSelected(each.pass, rows, words, options, &result)) continue;
+    if (Run(each.pass, session, options, &result)) continue;
     text += (text.empty() ? "{\"" : ",\"") + each.Name() + "\":";
     text += Render(*result, Format::kJson, options, 0);
   }
@@ -81,7 +77,7 @@ void ReportResults::Add(const PageResult& wanted) {
                     CommandOf(pass, options));
   }
   std::unique_ptr<google::protobuf::Message> result;
-  if (Error error = Run(pass, trace_, options, &result)) return Fail(name, error.message);
+  if (Error error = Run(pass, &session_, options, &result)) return Fail(name, error.message);
   if (name == "steps") steps_.CopyFrom(*result);
   if (name == "advise") advice_.CopyFrom(*result);
   Keep(name, Render(*result, Format::kJson, options, 0));
@@ -103,7 +99,7 @@ void ReportResults::AddParts(uint64_t room) {
 }
 
 void ReportResults::AddPart(const PagePart& part, uint64_t end) {
-  const std::string frame = codec::CompressText(ResultsOfPart(trace_, part));
+  const std::string frame = codec::CompressText(ResultsOfPart(&session_, part));
   if (frame.empty()) return;
   const std::string element = Element("data-part", part.name, frame);
   if (elements_.size() + element.size() > end) {

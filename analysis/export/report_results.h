@@ -15,12 +15,13 @@
 #include "analysis/export/page_parts.h"
 #include "analysis/export/wanted_steps.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/session.h"
 
 namespace gpuprof::analysis {
 
 class ReportResults {
  public:
-  explicit ReportResults(const Trace& trace) : trace_(trace) {}
+  explicit ReportResults(const Trace& trace) : trace_(trace), session_(trace) {}
 
   // Runs a pass on the whole recording. The page says why a result is missing.
   void Add(const PageResult& wanted);
@@ -45,6 +46,7 @@ class ReportResults {
   void Fail(const std::string& name, const std::string& reason);
 
   const Trace& trace_;
+  Session session_;
   results::Steps steps_;
   results::Advice advice_;
   std::vector<std::string> passes_;

@@ -264,7 +264,8 @@ Error ExportXSpace(const Trace& whole, const ExportOptions& options, FileSink si
   const Trace& trace = part == nullptr ? whole : *part;
   PassOptions pass_options;
   pass_options.pid = options.pid;
-  PassContext passes(trace, pass_options);
+  Session session(trace);
+  PassContext passes(&session, pass_options);
   if (Error error = passes.Prepare()) return error;
   if (UsesTpu(passes)) {
     return {ErrorKind::kUsage,

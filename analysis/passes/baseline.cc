@@ -136,7 +136,8 @@ void FillVersions(const Process& process, results::Baseline* out) {
 
 Error MakeBaseline(const Trace& trace, const PassOptions& options,
                    std::unique_ptr<google::protobuf::Message>* result) {
-  PassContext context(trace, options);
+  Session session(trace);
+  PassContext context(&session, options);
   if (Error error = context.Prepare()) return error;
   auto out = std::make_unique<results::Baseline>();
   const std::optional<size_t> leading = context.Leading();

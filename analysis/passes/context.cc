@@ -160,8 +160,12 @@ void AddLeftOutNote(std::string_view pass, const Trace& trace, const PassOptions
 
 }  // namespace
 
-PassContext::PassContext(const Trace& trace, const PassOptions& options)
-    : trace_(&trace), options_(&options), parts_(trace.processes.size()) {}
+PassContext::PassContext(Session* session, const PassOptions& options)
+    : trace_(&session->trace()),
+      options_(&options),
+      session_(session),
+      choice_(&session->OfChoice(options)),
+      symbolizers_(trace_->processes.size()) {}
 
 Error PassContext::Prepare() {
   for (size_t i = 0; i < trace_->processes.size(); ++i) {
@@ -193,25 +197,27 @@ size_t PassContext::Owner(size_t index) const {
 }
 
 ProcessOps& PassContext::ops(size_t index) {
-  if (!parts_[index].ops) parts_[index].ops = std::make_unique<ProcessOps>(process(index));
-  return *parts_[index].ops;
+  std::unique_ptr<ProcessOps>& ops = session_->OfProcess(index).ops;
+  if (!ops) ops = std::make_unique<ProcessOps>(process(index));
+  return *ops;
 }
 
 const CallIndex& PassContext::calls(size_t index) {
-  PerProcess& part = parts_[index];
-  std::call_once(part.calls_once,
-                 [&] { part.calls = std::make_unique<CallIndex>(process(index)); });
-  return *part.calls;
+  DerivedOfProcess& derived = session_->OfProcess(index);
+  std::call_once(derived.calls_once,
+                 [&] { derived.calls = std::make_unique<CallIndex>(process(index)); });
+  return *derived.calls;
 }
 
 std::shared_ptr<const ProcessDevices> PassContext::devices(size_t index) {
-  if (devices_.second == nullptr || devices_.first != index)
-    devices_ = {index, std::make_shared<const ProcessDevices>(*this, index)};
-  return devices_.second;
+  auto& devices = choice_->devices;
+  if (devices.second == nullptr || devices.first != index)
+    devices = {index, std::make_shared<const ProcessDevices>(*this, index)};
+  return devices.second;
 }
 
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
-  std::vector<StepAnalysis>& steps = parts_[index].steps;
+  std::vector<StepAnalysis>& steps = choice_->of_processes[index].steps;
   if (!steps.empty()) return steps;
   const StepCapture capture = StepCaptureOf(*trace_, process(index));
   steps = AnalyseSteps(ops(index), marker_.get(), capture);
@@ -226,7 +232,7 @@ const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
 }
 
 results::ProcessRole PassContext::role(size_t index) {
-  std::optional<results::ProcessRole>& role = parts_[index].role;
+  std::optional<results::ProcessRole>& role = choice_->of_processes[index].role;
   if (role) return *role;
   const StepAnalysis& own = steps(index);
   const RoleFacts facts = {own.found(), own.detected.trains, [this](size_t process) {
@@ -271,7 +277,7 @@ void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame
     frame->set_name(text);
     return;
   }
-  std::unique_ptr<Symbolizer>& symbolizer = parts_[index].symbolizer;
+  std::unique_ptr<Symbolizer>& symbolizer = symbolizers_[index];
   if (!symbolizer)
     symbolizer = std::make_unique<Symbolizer>(process(index),
                                               PlacesOf(*trace_, process(index), options_->symfs));
@@ -298,7 +304,7 @@ void PassContext::AddNameNotes(bool of_all_files, results::Meta* meta) {
   if (!options_->symbolize) return;
   std::set<std::string> missing;
   for (const size_t i : selected_) {
-    const Symbolizer* symbolizer = parts_[i].symbolizer.get();
+    const Symbolizer* symbolizer = symbolizers_[i].get();
     if (of_all_files) {
       const SymbolPlaces places = PlacesOf(*trace_, process(i), options_->symfs);
       for (std::string& path : MissingFiles(process(i), places)) missing.insert(std::move(path));

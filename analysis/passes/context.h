@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every pass works with: the trace and the options. Also what several passes need computed
-// once: op trees, steps, calls by correlation, names of program counters. Made by Run() for one
-// call, used on one thread.
+// What every pass works with: the trace, the options, what the session keeps of the trace, and the
+// names of program counters. Made by Run() for one call, used on one thread.
 
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/session.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_marker.h"
 #include "analysis/steps/step_summary.h"
@@ -28,7 +27,8 @@ class ProcessDevices;
 
 class PassContext {
  public:
-  PassContext(const Trace& trace, const PassOptions& options);
+  // Both outlive the context.
+  PassContext(Session* session, const PassOptions& options);
 
   // Checks the options: a bad expression, a pid that is not there, a grouping the pass does not
   // have.
@@ -57,7 +57,7 @@ class PassContext {
   // Returns the timelines of the process's devices. Those of the last process are kept.
   std::shared_ptr<const ProcessDevices> devices(size_t index);
   // Forgets the kept timelines: they take much memory.
-  void ForgetDevices() { devices_ = {}; }
+  void ForgetDevices() { choice_->devices = {}; }
   // Returns the steps of the process's leading thread.
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.
@@ -90,15 +90,6 @@ class PassContext {
   void LimitToWindow(results::Confidence* confidence) const;
 
  private:
-  struct PerProcess {
-    std::unique_ptr<ProcessOps> ops;
-    std::once_flag calls_once;
-    std::unique_ptr<CallIndex> calls;
-    std::vector<StepAnalysis> steps;  // empty: not asked for yet
-    std::optional<results::ProcessRole> role;
-    std::unique_ptr<Symbolizer> symbolizer;
-  };
-
   // Says why names are missing. With `of_all_files`, looks for the files of all modules, not only
   // of those that the pass met.
   void AddNameNotes(bool of_all_files, results::Meta* meta);
@@ -111,8 +102,10 @@ class PassContext {
   const PassOptions* options_;
   std::shared_ptr<const StepMarker> marker_;  // null: none was given
   std::vector<size_t> selected_;
-  std::vector<PerProcess> parts_;
-  std::pair<size_t, std::shared_ptr<const ProcessDevices>> devices_;  // of a process
+  Session* session_;
+  DerivedOfChoice* choice_;
+  // By process, null until a name is asked for. Each pass says which files it missed.
+  std::vector<std::unique_ptr<Symbolizer>> symbolizers_;
   std::string selection_note_;
 };
 

@@ -478,18 +478,18 @@ std::string CommandOf(std::string_view pass, const PassOptions& options) {
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result) {
-  if (FindPass(pass) != nullptr && !trace.tables.Contains(TablesOf(pass, options))) {
+  Session session(trace);
+  return Run(pass, &session, options, result);
+}
+
+Error Run(std::string_view pass, Session* session, const PassOptions& options,
+          std::unique_ptr<google::protobuf::Message>* result) {
+  if (FindPass(pass) != nullptr && !session->trace().tables.Contains(TablesOf(pass, options))) {
     return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
                                    std::string(pass) + "' needs; open it in full."};
   }
-  std::shared_ptr<const Trace> part;
-  std::string words;
-  if (Error error = SelectRows(pass, trace, options, &part, &words)) return error;
-  return RunSelected(pass, part != nullptr ? *part : trace, words, options, result);
-}
-
-Error RunSelected(std::string_view pass, const Trace& rows, const std::string& words,
-                  const PassOptions& options, std::unique_ptr<google::protobuf::Message>* result) {
+  Session::Part* part = nullptr;
+  if (Error error = session->Select(pass, options, &part)) return error;
   const PassEntry* entry = FindPass(pass);
   if (entry == nullptr) {
     std::string known;
@@ -500,9 +500,9 @@ Error RunSelected(std::string_view pass, const Trace& rows, const std::string& w
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckUnder(entry->info, options.under_range)) return error;
-  PassContext context(rows, options);
+  PassContext context(part != nullptr ? part->session.get() : session, options);
   if (Error error = context.Prepare()) return error;
-  context.SetSelectionNote(words);
+  if (part != nullptr) context.SetSelectionNote(part->words);
   if (Error error = entry->run(context, result)) return error;
   FillShortNames(result->get());
   return {};

@@ -42,9 +42,4 @@ const std::vector<PassEntry>& PageTable();
 // Returns the tables that a pass is about. No pass of this name: none.
 TableSet SubjectsOf(std::string_view pass);
 
-// Runs a pass on rows that SelectRows has chosen by these options. `words` says for people which
-// rows.
-Error RunSelected(std::string_view pass, const Trace& rows, const std::string& words,
-                  const PassOptions& options, std::unique_ptr<google::protobuf::Message>* result);
-
 }  // namespace gpuprof::analysis

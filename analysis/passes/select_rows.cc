@@ -24,10 +24,10 @@ bool LooksAtAllSteps(std::string_view pass) {
 }
 
 // Finds when the steps of these numbers ran.
-Error FindSteps(const Trace& trace, const PassOptions& options, TimeWindow* window) {
+Error FindSteps(Session* session, const PassOptions& options, TimeWindow* window) {
   PassOptions whole = options;
   whole.steps.reset();
-  PassContext context(trace, whole);
+  PassContext context(session, whole);
   if (Error error = context.Prepare()) return error;
   const std::optional<size_t> leading = context.Leading();
   if (!leading) return Usage("No steps were found, so --steps selects none; use --window.");
@@ -73,20 +73,25 @@ Error CheckDevices(const Trace& trace, const std::vector<uint32_t>& devices) {
 
 }  // namespace
 
-Error SelectRows(std::string_view pass, const Trace& trace, const PassOptions& options,
+bool IsRefused(std::string_view pass, const PassOptions& options) {
+  return options.steps && LooksAtAllSteps(pass);
+}
+
+Error SelectRows(std::string_view pass, Session* session, const PassOptions& options,
                  std::shared_ptr<const Trace>* part, std::string* words) {
+  const Trace& trace = session->trace();
   Selection selection;
   selection.devices = options.devices;
   if (Error error = CheckDevices(trace, options.devices)) return error;
   if (options.steps && options.window) return Usage("--steps and --window exclude each other.");
   if (options.steps) {
-    if (LooksAtAllSteps(pass)) {
+    if (IsRefused(pass, options)) {
       return Usage("The pass '" + std::string(pass) +
                    "' looks at all steps; use --window, or another pass with --steps.");
     }
     selection.window.emplace();
     selection.by_launch = true;
-    if (Error error = FindSteps(trace, options, &*selection.window)) return error;
+    if (Error error = FindSteps(session, options, &*selection.window)) return error;
     const auto [first, last] = *options.steps;
     *words = first == last
                  ? "step " + std::to_string(first) + ": "

@@ -11,12 +11,15 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/session.h"
 
 namespace gpuprof::analysis {
 
 // Makes the part of the trace, or none if the options ask for the whole trace. `words` then says
 // what the part is. An error names the option that cannot be met.
-Error SelectRows(std::string_view pass, const Trace& trace, const PassOptions& options,
+Error SelectRows(std::string_view pass, Session* session, const PassOptions& options,
                  std::shared_ptr<const Trace>* part, std::string* words);
+// Returns whether a pass does not take the part, which other passes do.
+bool IsRefused(std::string_view pass, const PassOptions& options);
 
 }  // namespace gpuprof::analysis

@@ -122,7 +122,9 @@ class Serve : public Verb {
     page.bundle = input_.path;
     ends_.emplace();
     ServedPage served(std::move(page),
-                      [this](const std::string& name) { return ComputeResult(input_, name); });
+                      [input = OpenForPages(input_)](const std::string& name) {
+                        return ComputeResult(input.get(), name);
+                      });
     return Run(&served);
   }
 

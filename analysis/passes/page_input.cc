@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/passes/page_input.h"
+
+#include <google/protobuf/message.h>
+
+#include <utility>
+
+#include "analysis/passes/session.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// Sets what the files hold, in words that change when a recording goes on. Returns their rows.
+uint64_t StateOf(const Trace& headers, std::string* state) {
+  uint64_t rows = 0;
+  for (const auto* processes : {&headers.processes, &headers.samplers}) {
+    for (const Process& process : *processes) {
+      rows += process.rows;
+      *state += process.file + " " + std::to_string(process.rows) + " " +
+                std::to_string(process.file_bytes) + " " + std::to_string(process.alive) + "\n";
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+Session* PageInput::Kept(const Trace& headers) {
+  std::string state;
+  const uint64_t rows = StateOf(headers, &state);
+  if (rows > kMostRows || !headers.faults.empty()) return nullptr;
+  if (session_ != nullptr && state == state_) return session_.get();
+  session_ = nullptr;  // its memory goes before the new one's comes
+  OpenOptions open = options_;
+  open.tables = TableSet::All();
+  std::shared_ptr<const Trace> trace;
+  if (Open(path_, open, &trace) || !trace->faults.empty()) return nullptr;
+  // It may have grown since the headers were read.
+  state_.clear();
+  StateOf(*trace, &state_);
+  session_ = MakeSession(std::move(trace));
+  return session_.get();
+}
+
+Error PageInput::RunOnce(std::string_view pass, const PassOptions& options,
+                         std::unique_ptr<google::protobuf::Message>* result) {
+  OpenOptions open = options_;
+  open.tables = TablesOf(pass, options);
+  open.sums_above_rows = PageSumsAbove(pass, options);
+  std::shared_ptr<const Trace> trace;
+  if (Error error = Open(path_, open, &trace)) return error;
+  return analysis::Run(pass, *trace, options, result);
+}
+
+Error PageInput::Run(std::string_view pass, PassOptions options,
+                     std::unique_ptr<google::protobuf::Message>* result) {
+  OpenOptions open = options_;
+  open.headers_only = true;
+  std::shared_ptr<const Trace> headers;
+  if (Error error = Open(path_, open, &headers)) return error;
+  if (std::string reason = TooManyRows(pass, *headers, options); !reason.empty())
+    return {ErrorKind::kUsage, std::move(reason)};
+  if (Session* session = Kept(*headers)) return analysis::Run(pass, session, options, result);
+  session_ = nullptr;
+  options.left_out = TooLargeTables(pass, *headers, options);
+  return RunOnce(pass, options, result);
+}
+
+std::shared_ptr<PageInput> MakePageInput(InputPath path, OpenOptions options) {
+  return std::make_shared<PageInput>(std::move(path), std::move(options));
+}
+
+Error RunForPage(PageInput* input, std::string_view pass, const PassOptions& options,
+                 std::unique_ptr<google::protobuf::Message>* result) {
+  return input->Run(pass, options, result);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/passes/session.h"
+
+#include <utility>
+
+#include "analysis/passes/device_steps.h"
+#include "analysis/passes/select_rows.h"
+
+namespace gpuprof::analysis {
+
+Session::Session(std::shared_ptr<const Trace> trace)
+    : trace_(std::move(trace)), processes_(trace_->processes.size()) {}
+
+Session::Session(const Trace& trace)
+    : Session(std::shared_ptr<const Trace>(std::shared_ptr<const Trace>(), &trace)) {}
+
+Session::~Session() = default;
+
+DerivedOfChoice& Session::OfChoice(const PassOptions& options) {
+  return choices_.try_emplace({options.pid, options.step_marker}, trace_->processes.size())
+      .first->second;
+}
+
+Error Session::Select(std::string_view pass, const PassOptions& options, Part** part) {
+  *part = nullptr;
+  Choice choice(options.window, options.steps, options.devices, options.pid, options.step_marker);
+  if (part_.session != nullptr && choice == chosen_ && !IsRefused(pass, options)) {
+    *part = &part_;
+    return {};
+  }
+  std::shared_ptr<const Trace> rows;
+  std::string words;
+  if (Error error = SelectRows(pass, this, options, &rows, &words)) return error;
+  if (rows == nullptr) return {};
+  part_ = {std::make_unique<Session>(std::move(rows)), std::move(words)};
+  chosen_ = std::move(choice);
+  *part = &part_;
+  return {};
+}
+
+std::shared_ptr<Session> MakeSession(std::shared_ptr<const Trace> trace) {
+  return std::make_shared<Session>(std::move(trace));
+}
+
+}  // namespace gpuprof::analysis
