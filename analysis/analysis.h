@@ -154,8 +154,8 @@ std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOpt
 // Returns the command that prints a pass.
 std::string CommandOf(std::string_view pass, const PassOptions& options);
 
-// A trace, and what passes derive from it: made on first use, kept for the next pass. One thread at a
-// time (analysis/passes/session.h).
+// A trace, and what passes derive from it: made on first use, kept for the next pass. One thread at
+// a time (analysis/passes/session.h).
 class Session;
 std::shared_ptr<Session> MakeSession(std::shared_ptr<const Trace> trace);
 

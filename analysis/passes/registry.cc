@@ -503,9 +503,10 @@ Error Run(std::string_view pass, Session* session, const PassOptions& options,
   PassContext context(part != nullptr ? part->session.get() : session, options);
   if (Error error = context.Prepare()) return error;
   if (part != nullptr) context.SetSelectionNote(part->words);
-  if (Error error = entry->run(context, result)) return error;
-  FillShortNames(result->get());
-  return {};
+  Error error = entry->run(context, result);
+  session->ForgetMuch();
+  if (!error) FillShortNames(result->get());
+  return error;
 }
 
 bool HasFinding(const google::protobuf::Message& result, std::string_view severity) {

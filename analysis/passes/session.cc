@@ -23,6 +23,15 @@ DerivedOfChoice& Session::OfChoice(const PassOptions& options) {
       .first->second;
 }
 
+void Session::ForgetMuch() {
+  uint64_t rows = 0;
+  for (const Process& process : trace_->processes) rows += process.rows;
+  if (rows <= kMostRows) return;
+  choices_.clear();
+  processes_ = std::vector<DerivedOfProcess>(trace_->processes.size());
+  part_ = {};
+}
+
 Error Session::Select(std::string_view pass, const PassOptions& options, Part** part) {
   *part = nullptr;
   Choice choice(options.window, options.steps, options.devices, options.pid, options.step_marker);

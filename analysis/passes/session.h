@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A trace, and what passes derive from it. That is made on first use and kept for all passes: op
-// trees, steps, calls by correlation, roles, timelines of devices, and the rows of the part that was
-// asked for last. A pass is a question to a session. One thread at a time.
+// trees, steps, calls by correlation, roles, timelines of devices, and the rows of the part that
+// was asked for last. A pass is a question to a session. One thread at a time.
 
 #pragma once
 
@@ -50,6 +50,9 @@ struct DerivedOfChoice {
 
 class Session {
  public:
+  // What is derived of a trace with more rows is not kept.
+  static constexpr uint64_t kMostRows = 20'000'000;
+
   // Rows of a trace that the options of a question select.
   struct Part {
     std::unique_ptr<Session> session;
@@ -64,11 +67,14 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Trace& trace() const { return *trace_; }
+  // Lets go of what was derived of a trace with many rows: it may need more memory than the rows.
+  // Called after each question.
+  void ForgetMuch();
   DerivedOfProcess& OfProcess(size_t index) { return processes_[index]; }
   // Returns what was derived for questions with the same pid and step marker.
   DerivedOfChoice& OfChoice(const PassOptions& options);
-  // Sets `part` to what the options of a pass select, or to null if they select everything. It stays
-  // until another part is selected. An error names the option that cannot be met.
+  // Sets `part` to what the options of a pass select, or to null if they select everything. It
+  // stays until another part is selected. An error names the option that cannot be met.
   Error Select(std::string_view pass, const PassOptions& options, Part** part);
 
  private:

@@ -121,10 +121,9 @@ class Serve : public Verb {
     page.files = files_.ForPage();
     page.bundle = input_.path;
     ends_.emplace();
-    ServedPage served(std::move(page),
-                      [input = OpenForPages(input_)](const std::string& name) {
-                        return ComputeResult(input.get(), name);
-                      });
+    ServedPage served(std::move(page), [input = OpenForPages(input_)](const std::string& name) {
+      return ComputeResult(input.get(), name);
+    });
     return Run(&served);
   }
 
