@@ -18,14 +18,14 @@ from slurm_node import SlurmNode
 from trace_file import read_bundle
 from waiting import wait_until
 
-GLOO = """
+GLOO = r"""
 import os, sys, torch, torch.distributed as dist
 dist.init_process_group("gloo")
 total = torch.tensor([float(dist.get_rank() + 1)])
 for _ in range(500):
     dist.all_reduce(total)
     total /= 2
-print("total", total.item(), flush=True)
+os.write(1, f"total {total.item()}\n".encode())  # two ranks write at once
 dist.destroy_process_group()
 """
 

@@ -1547,6 +1547,7 @@ export interface HealthProcess {
   kernel_before_launch_count: number;
   kernel_before_launch_ns: number;
   gpu_rates: GpuRateUse[];
+  budget: BudgetUse | null;
   notes: string[];
   host: string;
 }
@@ -1773,4 +1774,30 @@ export interface GpuRateUse {
   count: number;
   left_out_count: number;
   most_one_in_count: number;
+}
+
+export interface BudgetUse {
+  limit_ratio: number | null;
+  limit_step_ns: number | null;
+  name: string;
+  elapsed_ns: number;
+  window_count: number;
+  step_count: number;
+  recorded_step_count: number;
+  recorded_ns: number;
+  cost_ratio: number | null;
+  cost_error_ratio: number | null;
+  switch_ns: number;
+  outside_step_ns: number | null;
+  inside_step_ns: number | null;
+  detail: string;
+  all_window_count: number;
+  operations_window_count: number;
+  gpu_window_count: number;
+  cut_window_count: number;
+  scale_ratio: number | null;
+  recorded_gpu_ns: number;
+  run_gpu_ns: number | null;
+  run_gpu_error_ns: number | null;
+  scale_error_ratio: number | null;
 }

@@ -7,7 +7,13 @@ import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent, plural } from "../base/format";
 import { isImported, whyLossesUnknown } from "../data/losses";
-import type { HealthProcess, Health as HealthResult, Meta, Overview } from "../data/results";
+import type {
+  BudgetUse,
+  HealthProcess,
+  Health as HealthResult,
+  Meta,
+  Overview,
+} from "../data/results";
 import {
   bytesColumn,
   type Column,
@@ -46,6 +52,27 @@ function columnsOf(isOwn: boolean): Column<HealthProcess>[] {
     textColumn("clock", "clock", (process) => process.clock || null),
     fixedColumn("residual", "clock error, ns", (process) => own(process.clock_residual_ns), 0),
     textColumn("ended", "ended", (process) => process.ended || null),
+  ];
+}
+
+/** What the windows of a recording with a limit cost, of the process that they cost most. */
+function budgetFigures(processes: readonly HealthProcess[]) {
+  const budgets = processes.map((process) => process.budget).filter((each) => each !== null);
+  const cost = (each: BudgetUse) => each.cost_ratio ?? 0;
+  const [budget] = budgets.sort((a, b) => cost(b) - cost(a));
+  if (budget === undefined || budget.cost_ratio === null) return [];
+  const error =
+    budget.cost_error_ratio === null ? "" : `give or take ${percent(budget.cost_error_ratio)}; `;
+  const part =
+    budget.step_count === 0
+      ? `${duration(budget.recorded_ns)} of ${duration(budget.elapsed_ns)}`
+      : `${count(budget.recorded_step_count)} of ${count(budget.step_count)} steps`;
+  return [
+    {
+      label: "Measured cost",
+      value: percent(budget.cost_ratio),
+      below: `${error}${part} recorded`,
+    },
   ];
 }
 
@@ -112,6 +139,7 @@ function Ready({ result, overview }: { result: HealthResult; overview: Overview 
       value: duration(processes.reduce((sum, process) => sum + process.captured_ns, 0)),
       below: "time of all processes",
     },
+    ...budgetFigures(processes),
   ];
   const notes = [...meta.notes, ...processes.flatMap((process) => process.notes)];
   return (
