@@ -130,6 +130,17 @@ std::string MissingNote(const std::set<std::string>& paths, const std::string& s
               : "");
 }
 
+// Returns the rows of these tables. Others may have been read for other passes.
+uint64_t RowsOf(const Process& process, const TableSet& tables) {
+  uint64_t rows = 0;
+  for (const Track& track : process.tracks) {
+    for (const TableExtent& extent : track.extents) {
+      if (tables.Has(static_cast<proto::ChunkKind>(extent.kind))) rows += extent.rows;
+    }
+  }
+  return rows;
+}
+
 // Returns why a trigger took this snapshot. Empty: this is none, or somebody asked for it.
 std::string SnapshotReason(const Process& process) {
   static const std::string begin = std::string(proto::kSnapshotMark) + proto::kReasonMark;
@@ -341,7 +352,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     results::Input* input = meta->add_inputs();
     input->set_name(p.file);
     input->set_pid(p.pid);
-    input->set_count(p.rows);
+    input->set_count(selection_note_.empty() ? p.rows : RowsOf(p, TablesOf(pass, *options_)));
     input->set_size_bytes(p.file_bytes);
     input->set_recovered(p.recovered);
     for (const InputFault& fault : trace_->faults) {

@@ -45,6 +45,8 @@ class PassContext {
   // Returns the indices of the selected processes.
   const std::vector<size_t>& selected() const { return selected_; }
   const Process& process(size_t index) const { return trace_->processes[index]; }
+  // Returns the process with all rows, also if a part of the trace is selected.
+  const Process& whole_process(size_t index) const { return session_->whole().processes[index]; }
 
   // Returns the first process with the same pid and host: an earlier image before an exec, or the
   // process itself. Threads of both belong to one program. Processes of two hosts may have the same

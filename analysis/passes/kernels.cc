@@ -183,7 +183,9 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
                                        [](const Track& track) { return track.kernel.rows() != 0; });
   if (!has_kernels) return;
   SummedKernels summed;
-  summed.tracks = SumKernels(process, CallIds(process, kAllCores), only, kAllCores);
+  // A kernel of the part may have been launched before it.
+  const CallIds calls(context.whole_process(index), kAllCores);
+  summed.tracks = SumKernels(process, calls, only, kAllCores);
   summed.only = only;
   RowDetails details(process);
   for (TrackSums& track : summed.tracks) {

@@ -44,6 +44,7 @@ Error Session::Select(std::string_view pass, const PassOptions& options, Part** 
   if (Error error = SelectRows(pass, this, options, &rows, &words)) return error;
   if (rows == nullptr) return {};
   part_ = {std::make_unique<Session>(std::move(rows)), std::move(words)};
+  part_.session->whole_ = trace_.get();
   chosen_ = std::move(choice);
   *part = &part_;
   return {};

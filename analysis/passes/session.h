@@ -67,6 +67,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Trace& trace() const { return *trace_; }
+  // Returns the trace that this one is a part of, or this one. Both have the same processes.
+  const Trace& whole() const { return whole_ != nullptr ? *whole_ : *trace_; }
   // Lets go of what was derived of a trace with many rows: it may need more memory than the rows.
   // Called after each question.
   void ForgetMuch();
@@ -84,6 +86,7 @@ class Session {
                             int32_t, std::string>;
 
   std::shared_ptr<const Trace> trace_;
+  const Trace* whole_ = nullptr;
   std::vector<DerivedOfProcess> processes_;
   std::map<std::pair<int32_t, std::string>, DerivedOfChoice> choices_;
   Choice chosen_;

@@ -55,6 +55,10 @@ bool HasRows(const std::vector<const Process*>& processes, const TableSet& table
           [&](const TableExtent& extent) { return tables.Has(extent.kind) && extent.rows != 0; });
       if (any) return true;
     }
+    // A part may have none where the recording has some.
+    for (const KindTotals& totals : process->kinds) {
+      if (tables.Has(static_cast<ChunkKind>(totals.kind)) && totals.rows != 0) return true;
+    }
   }
   return false;
 }

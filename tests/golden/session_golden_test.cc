@@ -60,6 +60,12 @@ std::vector<Question> QuestionsOf(const Trace& trace) {
   return questions;
 }
 
+std::string WordsOf(const PassOptions& options) {
+  return std::string(options.window ? " --window" : "") + (options.steps ? " --steps" : "") +
+         (options.devices.empty() ? "" : " --device") + (options.pid == 0 ? "" : " --pid") +
+         (options.step_marker.empty() ? "" : " --step-marker");
+}
+
 template <typename Asked>
 std::string Answer(Asked&& asked, const Question& question) {
   std::unique_ptr<google::protobuf::Message> result;
@@ -88,7 +94,7 @@ TEST_P(SessionGolden, AnswersAsIfItWereTheFirstQuestion) {
   Session session(trace);
   for (const Question& question : questions) {
     EXPECT_EQ(Answer(&session, question), AnswerAlone(trace, question))
-        << question.pass << " --by " << question.options.by;
+        << question.pass << " --by " << question.options.by << WordsOf(question.options);
   }
 }
 
