@@ -69,7 +69,7 @@ class Session {
   const Trace& trace() const { return *trace_; }
   // Returns the trace that this one is a part of, or this one. Both have the same processes.
   const Trace& whole() const { return whole_ != nullptr ? *whole_ : *trace_; }
-  // Lets go of what was derived of a trace with many rows: it may need more memory than the rows.
+  // Releases what was derived of a trace with many rows: it may need more memory than the rows.
   // Called after each question.
   void ForgetMuch();
   DerivedOfProcess& OfProcess(size_t index) { return processes_[index]; }
