@@ -395,7 +395,8 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   const PassEntry* entry = FindPass(pass);
   if (entry == nullptr) return TableSet::All();
   // The events of a thread: headers count those of the whole recording, but not those of a part.
-  if (pass == "threads" && (options.window || options.steps)) return TableSet::All();
+  if (pass == "threads" && (options.window || options.steps || !options.devices.empty()))
+    return TableSet::All();
   TableSet tables = entry->tables | entry->also | kAlways;
   // Whether a call is inside a range or a step, its time tells.
   if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
