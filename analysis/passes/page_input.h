@@ -3,7 +3,7 @@
 
 // An input that pages of a server ask about (analysis.h). A small one is read once, with all
 // tables, and its session is kept. It is read again when its files have changed. Of a large one, or
-// a damaged one, each question reads the tables of its pass: what is damaged elsewhere is not told.
+// a damaged one, each question reads the tables of its pass: damage in other tables is not reported.
 // One thread at a time.
 
 #pragma once

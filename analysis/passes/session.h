@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A trace, and what passes derive from it. That is made on first use and kept for all passes: op
-// trees, steps, calls by correlation, roles, timelines of devices, and the rows of the part that
-// was asked for last. A pass is a question to a session. One thread at a time.
+// trees, steps, calls by correlation, roles, timelines of devices. The rows of the latest part are
+// kept too. A pass is a question to a session. One thread at a time.
 
 #pragma once
 
@@ -44,7 +44,7 @@ struct DerivedOfChoice {
   explicit DerivedOfChoice(size_t processes) : of_processes(processes) {}
 
   std::vector<OfProcess> of_processes;
-  // Of the process of this index. They take much memory, so those of one process are kept.
+  // Timelines of the process with this index. They take much memory, so one process has some.
   std::pair<size_t, std::shared_ptr<const ProcessDevices>> devices;
 };
 
