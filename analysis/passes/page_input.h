@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // An input that pages of a server ask about (analysis.h). A small one is read once, with all
-// tables, and its session is kept. It is read again when its files have changed. Of a large one, or
-// a damaged one, each question reads the tables of its pass: damage in other tables is not reported.
-// One thread at a time.
+// tables, and its session is kept. It is read again when its files have changed. For a large or
+// damaged one, each question reads the tables of its pass. One thread at a time.
 
 #pragma once
 
