@@ -27,7 +27,7 @@ class ProcessDevices;
 
 class PassContext {
  public:
-  // Both outlive the context.
+  // Keeps both, which outlive the context.
   PassContext(Session* session, const PassOptions& options);
 
   // Checks the options: a bad expression, a pid that is not there, a grouping the pass does not
