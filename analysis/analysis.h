@@ -169,7 +169,7 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
 // An input that pages of a server ask about, one question after the other. A small one stays open
 // (analysis/passes/page_input.h).
 class PageInput;
-// `options`: without tables, which follow from the questions.
+// Returns the input, not opened yet. `options`: without tables, which follow from the questions.
 std::shared_ptr<PageInput> MakePageInput(InputPath path, OpenOptions options);
 // Runs a pass for a page. An error may say that the page would have too many rows.
 Error RunForPage(PageInput* input, std::string_view pass, const PassOptions& options,
