@@ -99,7 +99,7 @@ class Account {
     void Add(double of_steps, double of_cost);
     double Error() const;  // standard error of `cost`
   };
-  // Of the windows with one detail.
+  // What the windows with one detail cost.
   struct Settled {
     Costs costs;
     double step_cost = 0;     // what the steps took more

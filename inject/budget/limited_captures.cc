@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-#include "inject/control_thread.h"
+#include "inject/capture_family.h"
 #include "inject/lifecycle.h"
 #include "inject/settings.h"
 #include "inject/state.h"
@@ -72,6 +72,21 @@ void TellFacts(uint64_t now, Unit unit) {
   set(&g_facts.step_inside_ns, Whole(g_account.inside_ns()));
   set(&g_facts.detail, g_account.detail());
   set(&g_facts.windows_cut, g_account.windows_cut());
+}
+
+// Children that were forked record in these windows too.
+bool BeginWindow() {
+  ApplyDetail();
+  const FamilyState before = FamilysCaptureBegins();
+  const bool has_begun = BeginCapture(kTrigger);
+  FamilysCaptureHasBegun(has_begun, before);
+  return has_begun;
+}
+
+void EndWindow() {
+  FamilysCaptureEnds(/*is_over=*/false);
+  StopCapture(kTrigger);
+  FamilysCaptureHasEnded();
 }
 
 // Costs more than the others, and changes with each window alone.
@@ -141,7 +156,7 @@ uint64_t LookAfterWindows(uint64_t now) noexcept {
   const InUse mine;
   if (!mine) return now + kLook;
   if (const uint64_t deadline = g_account.Deadline(); deadline != 0 && now >= deadline) {
-    StopCapture(kTrigger);
+    EndWindow();
     g_account.Cut(Now());
     TellWindows();
   }
@@ -152,9 +167,8 @@ uint64_t LookAfterWindows(uint64_t now) noexcept {
   const uint64_t records = tracer != nullptr ? tracer->records_written() : 0;
   const Move move = g_account.Time(now, is_disturbed, records);
   if (move != Move::kStay) {
-    if (move == Move::kBegin) ApplyDetail();
-    const bool has_moved =
-        move == Move::kBegin ? BeginCapture(kTrigger) : (StopCapture(kTrigger), true);
+    if (move == Move::kEnd) EndWindow();
+    const bool has_moved = move == Move::kEnd || BeginWindow();
     g_account.Moved(Now(), has_moved);
     TellWindows();
   }

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import signal
+import sys
 
 import pytest
 
@@ -137,3 +138,15 @@ def test_refused(tmp_path, options, words):
     done = gpuprof("run", "-o", tmp_path / "b", *options, "--", "true")
     assert done.status == 2 and words in " ".join(done.err.decode().split()), done.err.decode()
     assert not (tmp_path / "b").exists()
+
+
+def test_forked_children_record_in_windows_of_time(record):
+    program = ("import os, time\npid = os.fork()\nend = time.time() + 12\n"
+               "while time.time() < end:\n    kept = [bytearray(3_000_000) for _ in range(10)]\n    time.sleep(0.001)\n"
+               "if pid:\n    os.waitpid(pid, 0)\n")
+    outcome = record([sys.executable, "-c", program], "--budget=20%")
+    assert outcome.status == 0, outcome.err.decode()
+    parent, child = sorted(outcome.traces(), key=lambda trace: trace.ppid not in {t.pid for t in outcome.traces()}, reverse=True)
+    assert child.ppid == parent.pid
+    assert {trigger for _, start, trigger in parent.captures if start} == {"budget"}
+    assert {trigger for _, start, trigger in child.captures if start} == {"parent"}
