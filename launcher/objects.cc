@@ -65,6 +65,12 @@ bool IsAsan(const std::string& entry) {
   return name.compare(0, 10, "libasan.so") == 0 || name.compare(0, 16, "libclang_rt.asan") == 0;
 }
 
+// Returns whether `error` tells that this process is short of something. It then says nothing about
+// the file, and the loader of the command may fare better.
+bool IsShortage(int error) {
+  return error == ENOMEM || error == EAGAIN || error == EMFILE || error == ENFILE;
+}
+
 }  // namespace
 
 std::string OwnPath() { return Absolute("/proc/self/exe"); }
@@ -104,13 +110,17 @@ Objects FindObjects(const std::vector<Setting>& settings) {
 std::string WhyUnloadable(const Objects& objects) {
   for (const std::string& path : {objects.inject, objects.tracer}) {
     const codec::OwnedFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.fd() < 0) return path + " cannot be read: " + strerror(errno);
+    if (file.fd() < 0) {
+      if (IsShortage(errno)) continue;
+      return path + " cannot be read: " + strerror(errno);
+    }
     void* const mapped = mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.fd(), 0);
     if (mapped != MAP_FAILED) {
       munmap(mapped, 1);
       continue;
     }
     const int error = errno;
+    if (IsShortage(error)) continue;
     struct statvfs system = {};
     if (fstatvfs(file.fd(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0)
       return path +

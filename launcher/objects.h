@@ -33,6 +33,7 @@ std::string OwnPath();
 std::string OwnFolder();
 
 // Maps both objects as the loader does. Returns "", or why no program can load them, and the fix.
+// Returns "" also if this process lacks the memory or the descriptors to try.
 std::string WhyUnloadable(const Objects& objects);
 
 // Returns LD_PRELOAD with `inject` added, each object once. A sanitizer's runtime comes first, as
