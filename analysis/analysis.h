@@ -166,6 +166,16 @@ Error Run(std::string_view pass, Session* session, const PassOptions& options,
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
 
+// What a page asks for.
+struct ResultName {
+  std::string pass;
+  PassOptions options;
+};
+// Reads the name of a result: PASS or PASS:KEY. A part may stand behind it: @FROM,TO for what
+// begins in a range of nanoseconds, @step=N, @pid=PID or @device=NUMBER. Several stand with ;
+// between them. Returns what is wrong with the name, in a sentence, or "".
+std::string ReadResultName(std::string_view name, ResultName* read);
+
 // An input that pages of a server ask about, one question after the other. A small one stays open
 // (analysis/passes/page_input.h).
 class PageInput;
@@ -327,6 +337,9 @@ Error OpenOwnFile(const InputPath& path, OwnFile* own);
 enum class PageKind { kRecording, kList, kComparison };
 struct ReportOptions {
   std::string_view page;  // the built page; the data goes before its mark
+  // The engine by gzip, which answers what the page has no result for. It goes into a page that has
+  // all files. Empty: none.
+  std::string_view engine = {};
   PageKind kind = PageKind::kRecording;
   std::string title;  // what the page is of, for people
   std::string writer_version;

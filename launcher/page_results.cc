@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -24,65 +23,6 @@ namespace {
 
 // Most results of parts that are kept. Each holds a descriptor.
 constexpr int kMostParts = 64;
-
-template <typename Number>
-bool ReadNumber(std::string_view text, Number* number) {
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, *number);
-  return read.ec == std::errc() && read.ptr == end;
-}
-
-// A name PASS or PASS:KEY, with @PART behind it if only a part counts. A part is FROM,TO, step=N,
-// pid=PID or device=NUMBER, or several of these with ; between them.
-struct Wanted {
-  explicit Wanted(const std::string& name) {
-    const size_t at = name.find('@');
-    const std::string whole = name.substr(0, at);
-    pass = whole.substr(0, whole.find(':'));
-    if (whole.size() > pass.size()) options.by = whole.substr(pass.size() + 1);
-    has_key = whole.size() > pass.size();
-    for (size_t begin = at; begin != std::string::npos;) {
-      const size_t end = name.find(';', begin + 1);
-      const std::string piece = name.substr(begin + 1, end - begin - 1);
-      is_wrong = is_wrong || !ReadPiece(piece);
-      begin = end;
-    }
-  }
-
-  bool ReadPiece(std::string_view piece) {
-    const size_t equals = piece.find('=');
-    if (equals == std::string_view::npos) return !options.window && ReadRange(piece);
-    const std::string_view value = piece.substr(equals + 1);
-    // Traces of other tools may have a process 0.
-    if (piece.substr(0, equals) == "pid")
-      return options.pid == 0 && ReadNumber(value, &options.pid) && options.pid >= 0;
-    if (piece.substr(0, equals) == "step") {
-      uint64_t step = 0;
-      if (options.steps || !ReadNumber(value, &step)) return false;
-      options.steps = {step, step};
-      return true;
-    }
-    uint32_t device = 0;
-    if (piece.substr(0, equals) != "device" || !options.devices.empty()) return false;
-    if (!ReadNumber(value, &device)) return false;
-    options.devices = {device};
-    return true;
-  }
-
-  bool ReadRange(std::string_view text) {
-    const size_t comma = text.find(',');
-    if (comma == std::string_view::npos) return false;
-    int64_t from = 0, to = 0;
-    if (!ReadNumber(text.substr(0, comma), &from) || !ReadNumber(text.substr(comma + 1), &to))
-      return false;
-    options.window = {from, to};
-    return from < to;
-  }
-
-  std::string pass;
-  bool has_key = false, is_wrong = false;
-  analysis::PassOptions options;
-};
 
 // Takes the pieces of a result.
 struct Writer {
@@ -127,20 +67,8 @@ PageAnswer Keep(const Write& write) {
 }  // namespace
 
 std::string CheckResultName(const std::string& name) {
-  const Wanted wanted(name);
-  const auto& passes = analysis::Passes();
-  const auto pass = std::find_if(passes.begin(), passes.end(),
-                                 [&](const auto& each) { return each.name == wanted.pass; });
-  if (pass == passes.end())
-    return "There is no pass of this name; 'gpuprof help stats' lists them.";
-  if (wanted.is_wrong) {
-    return "A part is FROM,TO in nanoseconds of the bundle's time, step=N, pid=PID or "
-           "device=NUMBER, with a ; between several.";
-  }
-  if (!wanted.has_key) return "";
-  if (std::find(pass->keys.begin(), pass->keys.end(), wanted.options.by) != pass->keys.end())
-    return "";
-  return "The pass has no key of this name; 'gpuprof help stats' lists them.";
+  analysis::ResultName read;
+  return analysis::ReadResultName(name, &read);
 }
 
 std::shared_ptr<analysis::PageInput> OpenForPages(const PlacedInput& input) {
@@ -151,8 +79,10 @@ std::shared_ptr<analysis::PageInput> OpenForPages(const PlacedInput& input) {
 }
 
 PageAnswer ComputeResult(analysis::PageInput* input, const std::string& name) {
-  const Wanted wanted(name);
   PageAnswer answer;
+  analysis::ResultName wanted;
+  answer.fault = analysis::ReadResultName(name, &wanted);
+  if (!answer.fault.empty()) return answer;
   std::unique_ptr<google::protobuf::Message> result;
   if (const auto error = analysis::RunForPage(input, wanted.pass, wanted.options, &result)) {
     answer.fault = error.message;

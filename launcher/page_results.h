@@ -30,14 +30,12 @@ struct PageAnswer {
   std::string fault;
 };
 
-// Returns what is wrong with the name of a result, in a sentence, or "". Names are PASS and
-// PASS:KEY. A part may stand behind them: @FROM,TO for what begins in a range of nanoseconds,
-// @step=N, @pid=PID or @device=NUMBER. Several stand with ; between them.
+// Returns what is wrong with the name of a result (analysis::ReadResultName), or "".
 std::string CheckResultName(const std::string& name);
 
 // Returns the input for ComputeResult. Nothing is opened yet.
 std::shared_ptr<analysis::PageInput> OpenForPages(const PlacedInput& input);
-// Computes a result of this name, which CheckResultName found right.
+// Computes the result of this name.
 PageAnswer ComputeResult(analysis::PageInput* input, const std::string& name);
 // Keeps a text as a result.
 PageAnswer KeepResult(const std::string& json);

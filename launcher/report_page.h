@@ -13,6 +13,10 @@ namespace gpuprof::launcher {
 // Returns the page as one HTML file. Empty: this gpuprof was built without Node.js.
 std::string_view ReportPage();
 
+// Returns the analysis library as WebAssembly, by gzip: a report computes more with it than it
+// carries. Empty: this gpuprof was built without Zig.
+std::string_view PageEngine();
+
 inline constexpr char kNoReportPage[] =
     "this gpuprof was built without its page, so it shows no report; install Node.js 20 or newer "
     "with npm and build gpuprof again. 'gpuprof stats' prints the same figures";

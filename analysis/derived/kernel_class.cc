@@ -8,7 +8,7 @@
 #include <string>
 
 #include "analysis/symbols/kernel_rule_file.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/tensor_cores.h"
 
 namespace gpuprof::analysis {

@@ -24,8 +24,8 @@ LaunchedTime::LaunchedTime(const Process& process, const CallIndex& calls)
         {call->start_ns + (call->end_ns - call->start_ns) / 2, work.span.length() * work.weight});
   });
   for (std::vector<Launched>& launched : by_track_) {
-    std::sort(launched.begin(), launched.end(),
-              [](const Launched& a, const Launched& b) { return a.time_ns < b.time_ns; });
+    std::stable_sort(launched.begin(), launched.end(),
+                     [](const Launched& a, const Launched& b) { return a.time_ns < b.time_ns; });
     int64_t sum = 0;
     for (Launched& each : launched) each.sum_ns = sum += each.sum_ns;
   }

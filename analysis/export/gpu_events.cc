@@ -12,7 +12,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -20,6 +20,7 @@
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
 #include "analysis/render/figures.h"
+#include "analysis/symbols/code_names.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
@@ -45,16 +46,20 @@ class Report {
       results_.Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
-    // Events come first. If they do not fit anyway, results of parts say more than a few events.
-    results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
+    // With the engine and all events, the page computes every part by itself. If the events do not
+    // fit, results of parts say more than a few events.
+    const std::string engine = EngineBlock();
+    const bool has_engine = !engine.empty() && whole + engine.size() <= Room();
+    if (!has_engine) results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
     if (whole > Room()) {
       ChooseParts(Room());
       report->left_out_bytes = whole - std::min(whole, file_bytes_);
       report->left_out_rows = left_out_rows_;
     }
     Put(options_.page.substr(0, place));
-    Put(Manifest());
+    Put(Manifest(has_engine));
     Put(results_.elements());
+    if (has_engine) Put(engine);
     if (!IsLinked()) {
       if (Error error = WriteFiles()) return error;
     }
@@ -233,8 +238,17 @@ class Report {
     return " data-parts=\"" + text + "\"";
   }
 
-  std::string Manifest() const {
+  std::string EngineBlock() const {
+    if (options_.engine.empty()) return "";
+    return "<script type=\"text/plain\" id=\"gpuprof-engine\" data-encoding=\"gzip+base64\">" +
+           Base64(options_.engine) + std::string(kAfter) +
+           "<script type=\"text/plain\" id=\"gpuprof-names\" data-encoding=\"base64\">" +
+           Base64(PackedCodeNames(trace_)) + std::string(kAfter);
+  }
+
+  std::string Manifest(bool has_engine) const {
     nlohmann::json more = results_.Members();
+    if (has_engine) more["engine"] = true;
     if (IsLinked()) {
       more["files_at"] = options_.files_at;
       for (const File& file : files_)

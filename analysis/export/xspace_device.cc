@@ -13,7 +13,7 @@
 #include "analysis/export/detail_stats.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

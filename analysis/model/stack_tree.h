@@ -46,6 +46,8 @@ class StackTree {
   size_t PlaceOf(uint32_t id) const;
   // Returns the number of ids, including equal stacks.
   size_t size() const { return nodes_.size(); }
+  // Returns the frame of the node at a place below size().
+  uint64_t PcAt(size_t place) const { return nodes_[place].pc; }
   // Returns whether some stacks have several ids.
   bool has_equal() const { return distinct_ != nodes_.size(); }
 

@@ -54,8 +54,8 @@ std::vector<Window> WindowsOf(const Process& process) {
     if (capture.steps == 0) continue;
     windows.push_back({capture.start_ns, capture.end_ns, static_cast<double>(capture.steps)});
   }
-  std::sort(windows.begin(), windows.end(),
-            [](const Window& a, const Window& b) { return a.start_ns < b.start_ns; });
+  std::stable_sort(windows.begin(), windows.end(),
+                   [](const Window& a, const Window& b) { return a.start_ns < b.start_ns; });
   return windows;
 }
 

@@ -142,7 +142,7 @@ class CallFinder {
       std::vector<std::pair<Interval, uint32_t>> found = CompilesIn(track.op);
       for (const auto& each : CompilesIn(track.python)) found.push_back(each);
       // The outermost count: they contain each other.
-      std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return a.first.start != b.first.start ? a.first.start < b.first.start
                                               : a.first.end > b.first.end;
       });

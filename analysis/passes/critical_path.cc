@@ -23,7 +23,7 @@
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_graph.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/results/critical_path.pb.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/passes/passes.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 
@@ -19,8 +19,8 @@ using Numbered = std::vector<std::pair<Interval, uint64_t>>;
 
 // Divides spans with numbers, by time.
 void Divide(Numbered found, std::vector<Interval>* spans, std::vector<uint64_t>* numbers) {
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
   for (const auto& [span, number] : found) {
     spans->push_back(span);
     numbers->push_back(number);

@@ -20,7 +20,7 @@
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/kernel_rule_file.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "proto/results/graphs.pb.h"
 
 namespace gpuprof::analysis {

@@ -367,8 +367,9 @@ void TakeRows(google::protobuf::RepeatedPtrField<Stack>* rows, size_t index,
 template <typename Stack, typename Before>
 void PutRows(uint32_t named, std::vector<RowOf<Stack>>* all, Before before, CallStackTable* table,
              google::protobuf::RepeatedPtrField<Stack>* rows) {
-  std::sort(all->begin(), all->end(),
-            [&](const RowOf<Stack>& a, const RowOf<Stack>& b) { return before(a.first, b.first); });
+  std::stable_sort(all->begin(), all->end(), [&](const RowOf<Stack>& a, const RowOf<Stack>& b) {
+    return before(a.first, b.first);
+  });
   for (size_t i = 0; i < all->size(); ++i) {
     auto& [row, index] = (*all)[i];
     if (named == 0 || i < named) NameStack(index, &row, table);

@@ -48,7 +48,7 @@ class NamedPieces {
     Collect(track_.op, is, &rows);
     Collect(track_.range, is, &rows);
     Collect(track_.python, is, &rows);
-    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       return a.first.start != b.first.start ? a.first.start < b.first.start
                                             : a.first.end > b.first.end;
     });

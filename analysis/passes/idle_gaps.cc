@@ -14,7 +14,7 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/unseen_work.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

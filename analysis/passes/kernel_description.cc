@@ -16,7 +16,7 @@
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/kernel_names.h"
 #include "analysis/symbols/kernel_rule_file.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/tensor_cores.h"
 #include "proto/matrix_ops.h"
 

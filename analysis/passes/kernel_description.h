@@ -25,7 +25,7 @@
 namespace gpuprof::analysis {
 
 // The signatures that a row stands for, and the time spent in each.
-using SignatureTimes = std::unordered_map<uint32_t, int64_t>;
+using SignatureTimes = std::map<uint32_t, int64_t>;
 
 const proto::Signature* SignatureOf(const Process& process, uint32_t id);
 

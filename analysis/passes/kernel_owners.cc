@@ -26,7 +26,7 @@
 #include "analysis/passes/kernel_description.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -143,8 +143,9 @@ void LiveMemory::Finish() {
   at_end_ = std::move(blocks_);
   for (const MemoryBlock& block : at_end_) KeepForPeak(block);
   for (std::vector<MemoryBlock>* list : {&at_peak_, &at_end_}) {
-    std::sort(list->begin(), list->end(),
-              [](const MemoryBlock& x, const MemoryBlock& y) { return x.number < y.number; });
+    std::stable_sort(list->begin(), list->end(), [](const MemoryBlock& x, const MemoryBlock& y) {
+      return x.number < y.number;
+    });
   }
 }
 

@@ -12,7 +12,6 @@
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/op_names.h"
 #include "analysis/steps/op_walk.h"
-#include "analysis/symbols/module_symbols.h"
 #include "proto/operations.h"
 
 namespace gpuprof::analysis {

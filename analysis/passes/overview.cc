@@ -217,8 +217,8 @@ void FillMemory(PassContext& context, results::Heap& heap, CallStackTable* table
       row->set_peak_op_bytes(op.peak_bytes());
     }
   }
-  std::sort(memory->mutable_tensors()->begin(), memory->mutable_tensors()->end(),
-            [](const auto& a, const auto& b) { return a.peak_bytes() > b.peak_bytes(); });
+  std::stable_sort(memory->mutable_tensors()->begin(), memory->mutable_tensors()->end(),
+                   [](const auto& a, const auto& b) { return a.peak_bytes() > b.peak_bytes(); });
   for (const results::HeapProcess& process : heap.processes())
     memory->set_lost_count(memory->lost_count() + process.lost_count());
   if (highest == nullptr) return;

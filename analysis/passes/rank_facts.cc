@@ -13,7 +13,7 @@
 
 #include "analysis/derived/kernel_class.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

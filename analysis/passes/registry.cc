@@ -400,7 +400,11 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   TableSet tables = entry->tables | entry->also | kAlways;
   // Whether a call is inside a range or a step, its time tells.
   if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
-  if (options.steps) tables = tables | kSteps;
+  // A step ends with the last work that it launched.
+  if (options.steps) {
+    tables =
+        tables | kSteps | TableSet{Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kGraphLaunch};
+  }
   if (pass == "ops" && (options.by == "module" || options.by == "instance"))
     tables = tables | TableSet{Kind::kPython};
   if (pass == "kernels" && options.by == "op")

@@ -14,7 +14,7 @@
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "proto/contract.h"
 #include "proto/results/heap.pb.h"
 

@@ -13,7 +13,7 @@
 #include "analysis/derived/call_steps.h"
 #include "analysis/model/input_shapes.h"
 #include "analysis/passes/kernel_pieces.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {

@@ -17,7 +17,7 @@
 #include "analysis/derived/event_records.h"
 #include "analysis/passes/context.h"
 #include "analysis/steps/interval.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -52,7 +52,7 @@ Stream StreamOf(const Process& process, const Track& track, const CallIndex& cal
     stream.work.push_back({launch->start_ns, launch->end_ns, work.span.start, work.span.end,
                            NameOfWork(process, track, work)});
   });
-  std::sort(stream.work.begin(), stream.work.end(), [](const Work& x, const Work& y) {
+  std::stable_sort(stream.work.begin(), stream.work.end(), [](const Work& x, const Work& y) {
     return x.launch_start != y.launch_start ? x.launch_start < y.launch_start : x.start < y.start;
   });
   for (uint32_t i = 0; i < stream.work.size(); ++i) {

@@ -71,7 +71,7 @@ std::vector<Stretch> StretchesOf(const PassContext& context, const UsedDevice& d
         stretches.push_back({span, {user.process, t, span.kind}});
     }
   }
-  std::sort(stretches.begin(), stretches.end(), [](const Stretch& x, const Stretch& y) {
+  std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& x, const Stretch& y) {
     return std::pair(x.span.first_ns, x.span.last_ns) < std::pair(y.span.first_ns, y.span.last_ns);
   });
   return stretches;

@@ -306,14 +306,14 @@ void Compute(PassContext& context, size_t index, bool with_history, results::Hea
   for (auto& [number, device] : devices) {
     if (IsSelected(number, context.options().devices)) device.Finish(process, number, out);
   }
-  std::sort(out->mutable_tensor_ops()->begin() + first_op, out->mutable_tensor_ops()->end(),
-            [](const results::TensorOp& a, const results::TensorOp& b) {
-              if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
-              if (a.allocated_bytes() != b.allocated_bytes()) {
-                return a.allocated_bytes() > b.allocated_bytes();
-              }
-              return a.name() < b.name();
-            });
+  std::stable_sort(out->mutable_tensor_ops()->begin() + first_op, out->mutable_tensor_ops()->end(),
+                   [](const results::TensorOp& a, const results::TensorOp& b) {
+                     if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
+                     if (a.allocated_bytes() != b.allocated_bytes()) {
+                       return a.allocated_bytes() > b.allocated_bytes();
+                     }
+                     return a.name() < b.name();
+                   });
 }
 
 }  // namespace

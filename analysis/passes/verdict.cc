@@ -28,7 +28,7 @@
 #include "analysis/passes/verdict_families.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -59,8 +59,9 @@ const proto::Bundle& ManifestOf(const proto::Bundle& whole, std::string_view fil
 
 void MergeParts(proto::Bundle* whole) {
   if (whole->part().empty()) return;
-  std::sort(whole->mutable_part()->begin(), whole->mutable_part()->end(),
-            [](const proto::Part& x, const proto::Part& y) { return OrderOf(x) < OrderOf(y); });
+  std::stable_sort(
+      whole->mutable_part()->begin(), whole->mutable_part()->end(),
+      [](const proto::Part& x, const proto::Part& y) { return OrderOf(x) < OrderOf(y); });
   for (const proto::Part& part : whole->part()) {
     whole->mutable_counter_note()->MergeFrom(part.bundle().counter_note());
     whole->mutable_unrecorded_program()->MergeFrom(part.bundle().unrecorded_program());

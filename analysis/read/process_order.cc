@@ -76,12 +76,13 @@ void FillRank(const proto::Bundle& run, Process* process) {
 }  // namespace
 
 void OrderProcesses(Files* files) {
-  std::sort(files->begin(), files->end(),
-            [](const std::unique_ptr<TraceFile>& x, const std::unique_ptr<TraceFile>& y) {
-              const Process& p = x->process();
-              const Process& q = y->process();
-              return std::tie(p.start_id, p.pid, p.file) < std::tie(q.start_id, q.pid, q.file);
-            });
+  std::stable_sort(files->begin(), files->end(),
+                   [](const std::unique_ptr<TraceFile>& x, const std::unique_ptr<TraceFile>& y) {
+                     const Process& p = x->process();
+                     const Process& q = y->process();
+                     return std::tie(p.start_id, p.pid, p.file) <
+                            std::tie(q.start_id, q.pid, q.file);
+                   });
   // Starts are in microseconds, so parent and child may share one.
   const std::vector<size_t> predecessors = Predecessors(*files);
   std::vector<char> placed(files->size(), 0);

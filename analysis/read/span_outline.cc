@@ -77,7 +77,7 @@ std::vector<OpenSpan> OutlineBuilder::OpenAt(int64_t time) const {
   for (uint32_t lane = 0; lane < kMostLanes; ++lane) {
     if (last_[lane].end > time) open.push_back({last_[lane], lane});
   }
-  std::sort(open.begin(), open.end(), [](const OpenSpan& x, const OpenSpan& y) {
+  std::stable_sort(open.begin(), open.end(), [](const OpenSpan& x, const OpenSpan& y) {
     return x.span.start != y.span.start ? x.span.start < y.span.start : x.lane < y.lane;
   });
   return open;

@@ -163,8 +163,8 @@ void TraceFile::AddDevices(const proto::Devices& devices, uint32_t capture) {
       continue;
     process().devices.push_back(device);
   }
-  std::sort(process().devices.begin(), process().devices.end(),
-            [](const proto::Device& x, const proto::Device& y) { return x.id() < y.id(); });
+  std::stable_sort(process().devices.begin(), process().devices.end(),
+                   [](const proto::Device& x, const proto::Device& y) { return x.id() < y.id(); });
   for (const proto::ContextLife& context : devices.context()) {
     if (context_ticks_.size() >= kMostContexts && context_ticks_.count(context.id()) == 0) continue;
     auto& [begin, end] = context_ticks_[context.id()];

@@ -290,13 +290,13 @@ void SumLoad::Finish() {
     WorkSummary& work = place.first->process().tracks[place.second].work;
     for (const auto& [kind, table] : sums.tables) work.tables.push_back(table.Converted(kind));
     work.stretches = std::move(sums.stretches);
-    std::sort(work.stretches.begin(), work.stretches.end(),
-              [](const BusyStretch& x, const BusyStretch& y) {
-                return std::tie(x.first_ns, x.last_ns, x.kind, x.busy_ns) <
-                       std::tie(y.first_ns, y.last_ns, y.kind, y.busy_ns);
-              });
+    std::stable_sort(work.stretches.begin(), work.stretches.end(),
+                     [](const BusyStretch& x, const BusyStretch& y) {
+                       return std::tie(x.first_ns, x.last_ns, x.kind, x.busy_ns) <
+                              std::tie(y.first_ns, y.last_ns, y.kind, y.busy_ns);
+                     });
   }
-  std::sort(failures_.begin(), failures_.end(), [](const auto& x, const auto& y) {
+  std::stable_sort(failures_.begin(), failures_.end(), [](const auto& x, const auto& y) {
     return std::pair(x.first->name(), x.second.offset) <
            std::pair(y.first->name(), y.second.offset);
   });

@@ -79,8 +79,8 @@ void AddBackwardElsewhere(const std::vector<Interval>& elsewhere, OptimizerStep*
 
 // Returns what remains of the optimizer step for the optimizer: sorted. Empty: it has no closure.
 std::vector<Interval> OptimizersOwn(OptimizerStep* step) {
-  std::sort(step->parts.begin(), step->parts.end(),
-            [](const Part& a, const Part& b) { return a.span.start < b.span.start; });
+  std::stable_sort(step->parts.begin(), step->parts.end(),
+                   [](const Part& a, const Part& b) { return a.span.start < b.span.start; });
   std::vector<Interval> own;
   int64_t backward_end = -1, zero_grad = -1;
   bool has_backward = false, has_forward = false;
@@ -137,7 +137,7 @@ CategoryTimeline WithoutClosures(ProcessOps& ops, size_t track,
   std::vector<Segment> result;
   auto next = segments.begin();
   std::vector<OptimizerStep> steps = FindOptimizerSteps(ops, track);
-  std::sort(steps.begin(), steps.end(), [](const OptimizerStep& a, const OptimizerStep& b) {
+  std::stable_sort(steps.begin(), steps.end(), [](const OptimizerStep& a, const OptimizerStep& b) {
     return a.span.start < b.span.start;
   });
   for (OptimizerStep& step : steps) {

@@ -15,7 +15,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/symbols/kernel_family.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "proto/codec/input_path.h"
 #include "proto/codec/open_regular.h"
 

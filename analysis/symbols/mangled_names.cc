@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include <csetjmp>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,14 @@ std::string DemangleName(const std::string& mangled) {
   if (found.empty() && name.compare(0, 2, "_Z") == 0)
     found = Run(cplus_demangle_v3_callback, name, DMGL_PARAMS | DMGL_NO_RECURSE_LIMIT);
   return found;
+}
+
+std::string Demangle(const char* name) {
+  // A symbol's version, as some tables carry it behind the name: "main@@VERSION".
+  const std::string plain(name, std::strcspn(name, "@"));
+  if (plain.compare(0, 2, "_Z") != 0 && plain.compare(0, 2, "_R") != 0) return plain;
+  const std::string found = DemangleName(plain);
+  return found.empty() ? plain : found;
 }
 
 }  // namespace gpuprof::analysis

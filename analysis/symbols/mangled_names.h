@@ -18,4 +18,7 @@ namespace gpuprof::analysis {
 // function (.llvm.123) is left out.
 std::string DemangleName(const std::string& mangled);
 
+// Returns the readable form of a symbol's name: demangled, without its version.
+std::string Demangle(const char* name);
+
 }  // namespace gpuprof::analysis

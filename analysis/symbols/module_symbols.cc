@@ -240,12 +240,4 @@ std::string DebugPathOf(const std::string& build_id) {
   return path;
 }
 
-std::string Demangle(const char* name) {
-  // A symbol's version, as some tables carry it behind the name: "main@@VERSION".
-  const std::string plain(name, std::strcspn(name, "@"));
-  if (plain.compare(0, 2, "_Z") != 0 && plain.compare(0, 2, "_R") != 0) return plain;
-  const std::string found = DemangleName(plain);
-  return found.empty() ? plain : found;
-}
-
 }  // namespace gpuprof::analysis

@@ -79,7 +79,4 @@ std::string BuildIdOfFile(const std::string& path);
 // Where a separate debug file of that build id would be.
 std::string DebugPathOf(const std::string& build_id);
 
-// The readable form of a symbol's name: demangled, without its version.
-std::string Demangle(const char* name);
-
 }  // namespace gpuprof::analysis

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "analysis/model/modules.h"
+#include "analysis/symbols/code_names.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/module_lines.h"
 #include "analysis/symbols/module_symbols.h"
 
@@ -24,6 +26,12 @@ std::string HexNumber(uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof(text), "0x%" PRIx64, value);
   return text;
+}
+
+// Returns an address in the instruction that a program counter stands for. A return address may lie
+// behind its function's last instruction: the call itself never does.
+uint64_t AddressOf(uint64_t pc, PcKind kind) {
+  return kind == PcKind::kReturnAddress && pc != 0 ? pc - 1 : pc;
 }
 
 }  // namespace
@@ -82,9 +90,21 @@ const Frame& Symbolizer::Resolve(uint64_t pc, PcKind kind) {
   auto& cache = cache_[kind == PcKind::kExact ? 1 : 0];
   const auto found = cache.find(pc);
   if (found != cache.end()) return found->second;
-  // A return address may lie behind its function's last instruction: the call itself never does.
-  const uint64_t address = kind == PcKind::kReturnAddress && pc != 0 ? pc - 1 : pc;
-  return cache.emplace(pc, Name(address, pc)).first->second;
+  return cache.emplace(pc, Name(AddressOf(pc, kind), pc)).first->second;
+}
+
+void Symbolizer::AddNames(uint64_t pc, PcKind kind, CodeNameList* names) {
+  const uint64_t address = AddressOf(pc, kind);
+  if (const proto::Module* module = ModuleAt(address))
+    names->Add(*module, SymbolsOf(*module), address - module->bias());
+}
+
+const ModuleSymbols& Symbolizer::SymbolsOf(const proto::Module& module) {
+  std::shared_ptr<const ModuleSymbols>& symbols = symbols_[&module];
+  if (symbols == nullptr)
+    symbols = ModuleSymbols::Get(
+        {module.path(), module.build_id(), places_.recorded_until_ns, places_.roots});
+  return *symbols;
 }
 
 Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
@@ -96,17 +116,14 @@ Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
     return frame;
   }
   frame.module = BaseName(module->path());
-  std::shared_ptr<const ModuleSymbols>& symbols = symbols_[module];
-  if (symbols == nullptr)
-    symbols = ModuleSymbols::Get(
-        {module->path(), module->build_id(), places_.recorded_until_ns, places_.roots});
+  const ModuleSymbols& symbols = SymbolsOf(*module);
   uint64_t start = 0;
-  const char* name = symbols->Find(address - module->bias(), &start);
+  const char* name = symbols.Find(address - module->bias(), &start);
   if (name != nullptr) {
     frame.function = Demangle(name);
     frame.offset = pc - module->bias() - start;
     frame.named = true;
-    SourceLine line = ModuleLines::Get(symbols->file())->Find(address - module->bias());
+    SourceLine line = ModuleLines::Get(symbols.file())->Find(address - module->bias());
     frame.file = std::move(line.file);
     frame.line = line.line;
   } else {

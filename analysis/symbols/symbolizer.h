@@ -22,6 +22,7 @@
 
 namespace gpuprof::analysis {
 
+class CodeNameList;
 class ModuleSymbols;
 
 struct Frame {
@@ -62,6 +63,9 @@ class Symbolizer {
   // Never fails. The reference stays valid as long as the symbolizer.
   const Frame& Resolve(uint64_t pc, PcKind kind = PcKind::kReturnAddress);
 
+  // Adds what Resolve needs of the program's files for a program counter.
+  void AddNames(uint64_t pc, PcKind kind, CodeNameList* names);
+
   // Says why names are missing, one sentence a module: "libfoo.so: build id differs ...". For the
   // modules met so far, by path.
   std::vector<std::string> Notes() const;
@@ -75,6 +79,8 @@ class Symbolizer {
     uint64_t reach;  // greatest end of this and all modules before it
   };
   const proto::Module* ModuleAt(uint64_t address) const;
+  // Returns the symbols of a module's file, which it loads on first use.
+  const ModuleSymbols& SymbolsOf(const proto::Module& module);
   Frame Name(uint64_t address, uint64_t pc);
 
   SymbolPlaces places_;

@@ -76,6 +76,7 @@ class Report : public Verb {
       return static_cast<OutputFile*>(context)->Write(text);
     };
     options_.page = ReportPage();
+    options_.engine = PageEngine();
     options_.title = analysis::OneLine(LastPart(bundle_));
     options_.writer_version = kVersion;
     ParseSize(max_size_, &options_.max_bytes);

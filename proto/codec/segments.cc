@@ -49,7 +49,7 @@ bool VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
   static_assert(sizeof front == sizeof front.frame + sizeof front.header);
   uint64_t at = proto::kFirstBlockOffset;
   while (at != limit) {
-    const uint64_t there = ReadUpTo(fd, at, &front, std::min(sizeof front, limit - at));
+    const uint64_t there = ReadUpTo(fd, at, &front, std::min<uint64_t>(sizeof front, limit - at));
     if (there == 0 && limit == kWholeFile) return true;
     const proto::BlockHeader& header = front.header;
     if (there != kUnreadable && there >= sizeof front.frame &&

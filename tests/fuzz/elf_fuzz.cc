@@ -12,6 +12,7 @@
 
 #include "tests/fuzz/temp_files.h"
 
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/module_lines.h"
 #include "analysis/symbols/module_symbols.h"
 #include "launcher/elf_file.h"

@@ -79,8 +79,13 @@ export function scopeWords({ range, step, pid, device }: Scope): string {
   return words.length === 0 ? "the whole run" : words.join(", ");
 }
 
+/** Returns whether the source has the results of every part: a server or the engine computes them. */
+export function hasAllParts({ http, engine }: Manifest): boolean {
+  return http === true || engine === true;
+}
+
 /** Returns the scope, or what is left of it that the source has results of. */
-export function scopeOfResults({ http, parts }: Manifest, wanted: Scope): Scope {
+export function scopeOfResults(manifest: Manifest, wanted: Scope): Scope {
   const wider = [
     wanted,
     allTime(wanted),
@@ -88,7 +93,8 @@ export function scopeOfResults({ http, parts }: Manifest, wanted: Scope): Scope 
     { ...WHOLE, pid: wanted.pid },
     { ...WHOLE, device: wanted.device },
   ];
-  const has = (part: string) => http === true || parts?.some(({ name }) => name === part) === true;
+  const has = (part: string) =>
+    hasAllParts(manifest) || manifest.parts?.some(({ name }) => name === part) === true;
   return wider.find((each) => !isWhole(each) && has(resultsOf(each))) ?? WHOLE;
 }
 

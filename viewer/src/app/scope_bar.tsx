@@ -7,7 +7,7 @@
 import { duration } from "../base/format";
 import type { Overview } from "../data/results";
 import type { Manifest, Source } from "../data/source";
-import { isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
+import { hasAllParts, isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
 import { deviceWord, route, timelineHash } from "./state";
 import { useResult } from "./use_result";
 
@@ -30,9 +30,9 @@ function Group({ label, choices }: { label: string; choices: readonly Choice[] }
 }
 
 /** Returns the steps that matter: those of a report, or the typical and the longest one. */
-function stepsOf({ http, parts }: Manifest, overview: Overview | null): Choice[] {
-  if (http !== true) {
-    return (parts ?? []).flatMap(({ name, step, start_ns, end_ns }): Choice[] =>
+function stepsOf(manifest: Manifest, overview: Overview | null): Choice[] {
+  if (!hasAllParts(manifest)) {
+    return (manifest.parts ?? []).flatMap(({ name, step, start_ns, end_ns }): Choice[] =>
       step === undefined ? [] : [[`${start_ns},${end_ns};${name}`, `Step ${step}`]],
     );
   }
@@ -51,7 +51,7 @@ function Choices({ source: { manifest } }: { source: Source }) {
   const overview = useResult("overview");
   const overlap = useResult("overlap");
   const has = ([part]: Choice) =>
-    manifest.http === true || manifest.parts?.some(({ name }) => name === part) === true;
+    hasAllParts(manifest) || manifest.parts?.some(({ name }) => name === part) === true;
   const run = overview.state === "ready" ? overview.value : null;
   const steps = stepsOf(manifest, run);
   const processes = (run?.processes ?? [])

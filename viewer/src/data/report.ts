@@ -5,6 +5,7 @@
 // holds a few large text nodes, so a block that is never asked for costs no decoding. The files may
 // be elsewhere: then http.ts reads them.
 
+import { EngineClient } from "../engine/client";
 import { decompressText } from "../trace/zstd";
 import { linkedFiles } from "./http";
 import { checkPart, type Manifest, type Part, type Source, type TraceFile } from "./source";
@@ -105,6 +106,28 @@ function read(element: Element | undefined): unknown {
   return JSON.parse(isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text);
 }
 
+/** Returns the engine that a document carries; null: none. */
+function engineIn(
+  page: Document,
+  { title }: Manifest,
+  files: readonly TraceFile[],
+): EngineClient | null {
+  const block = page.getElementById("gpuprof-engine");
+  if (block === null) return null;
+  return new EngineClient({
+    folder: title,
+    packed: () => fromBase64(block.textContent ?? ""),
+    files: async () => {
+      const names = page.getElementById("gpuprof-names")?.textContent ?? "";
+      const whole = files.map(async (file) => ({
+        path: file.name,
+        bytes: await file.read(0, file.size),
+      }));
+      return [{ path: "names.pb.zst", bytes: fromBase64(names) }, ...(await Promise.all(whole))];
+    },
+  });
+}
+
 /** Returns the source of the blocks in a document; null: the document carries no data. */
 export function openReport(page: Document): Source | null {
   const manifest = readManifest(page);
@@ -125,13 +148,16 @@ export function openReport(page: Document): Source | null {
     const text = () => each.textContent ?? "";
     files.push(new Base64File(name, size, text, each.getAttribute("data-parts")));
   }
+  const linked = manifest.files_at === undefined ? {} : linkedFiles(manifest);
+  const engine = engineIn(page, manifest, linked.files ?? files);
   return {
     manifest,
     files,
-    ...(manifest.files_at !== undefined && linkedFiles(manifest)),
+    ...linked,
     async result(name: string): Promise<unknown> {
       const [pass = "", part] = name.split("@", 2);
       if (part === undefined) return read(results.get(pass));
+      if (engine !== null) return JSON.parse(await engine.ask(name));
       // One element has all results of a part, and pages ask for several.
       if (part !== lastPart) {
         resultsOfPart = (read(parts.get(part)) ?? {}) as Record<string, unknown>;

@@ -61,6 +61,8 @@ export interface Manifest {
   readonly parts?: readonly ManifestPart[];
   /** One sentence about what is left out, and how to see it. Absent: everything is there. */
   readonly left_out?: string;
+  /** The page has the engine: results of every part of the recording are computed in it. */
+  readonly engine?: true;
   /** The page comes from a server, which has the results and these files. */
   readonly http?: true;
   readonly files?: readonly { readonly name: string; readonly size: number }[];

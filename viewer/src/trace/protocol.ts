@@ -150,6 +150,6 @@ export function serve(port: Port<ToPage>): void {
     if (message.type === "open") void open(message);
     else if (message.type === "call") void call(message);
     else if (message.type === "told") pending.resolve(message.id, message.value);
-    else pending.reject(message.id, message.why);
+    else if (message.type === "refused") pending.reject(message.id, message.why);
   });
 }

@@ -4,6 +4,7 @@
 // The worker that has the trace runs the page's own script: the page carries the reader once. The
 // script sees by itself where it runs (isWorker), and begins as the one or the other.
 
+import { type EnginePort, serveEngine } from "../engine/serve";
 import { type Port, serve, type ToPage } from "./protocol";
 
 /** Returns whether this code runs in a worker. */
@@ -11,9 +12,10 @@ export function isWorker(): boolean {
   return typeof document === "undefined";
 }
 
-/** Serves the page that started this worker. It begins with nothing: the page sends it a source. */
+/** Serves the page that started this worker: its first message says with the trace, or as the engine. */
 export function beWorker(): void {
   serve(globalThis as unknown as Port<ToPage>);
+  serveEngine(globalThis as unknown as EnginePort);
 }
 
 /** Starts a worker. Throws if the page's script is not inside the page, or no worker may start. */

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/short_names.h"
 
 namespace gpuprof::analysis::test {

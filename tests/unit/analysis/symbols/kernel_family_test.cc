@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analysis/symbols/family_rules.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analysis/base/display_width.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/short_names.h"
 #include "tests/unit/analysis/symbols/golden_names.h"
 

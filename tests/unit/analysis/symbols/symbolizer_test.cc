@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/module_symbols.h"
 #include "tests/unit/analysis/read/trace_maker.h"
 

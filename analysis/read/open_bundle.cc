@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See open_bundle.h.
+
+#include "analysis/read/open_bundle.h"
+
+#include <utility>
+
+#include "analysis/base/memory_limit.h"
+#include "analysis/model/trace.h"
+#include "analysis/read/event_loader.h"
+#include "analysis/read/imported_bundle.h"
+#include "analysis/read/placed_files.h"
+#include "analysis/read/work_sums.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+void TakeProcesses(const TraceFiles& files, ModelBuilder* model) {
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    model->AddFaults(file->faults());
+    model->AddProcess(std::move(file->process()));
+  }
+}
+
+// Gives an imported bundle the name and the sizes of what it stands for.
+void StandFor(const ImportOrigin& origin, Trace* trace) {
+  if (origin.path.empty() || !trace->manifest.has_import()) return;
+  trace->path = origin.path;
+  for (Process& process : trace->processes) {
+    const auto found = origin.file_bytes.find(process.file);
+    if (found != origin.file_bytes.end()) process.file_bytes = found->second;
+  }
+}
+
+}  // namespace
+
+Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
+  Trace* trace = &model->trace();
+  trace->tables = options.headers_only ? TableSet() : options.tables;
+  PlacedFiles placed;
+  if (Error error = PlaceFiles(path, options.recover, options.threads, model, &placed))
+    return error;
+  const TraceFiles &files = placed.files, &samplers = placed.samplers;
+  // An imported trace may tell the shapes of operations: its kernels have rates by them.
+  if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
+    trace->tables = trace->tables | TableSet{proto::ChunkKind::kOp, proto::ChunkKind::kApi,
+                                             proto::ChunkKind::kLaunch};
+  if (!options.headers_only) {
+    const uint64_t limit =
+        options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
+    trace->has_sums = options.sums_above_rows != 0 && CountWork(files) > options.sums_above_rows;
+    const TableSet rows = trace->has_sums ? trace->tables.Without(SummableTables()) : trace->tables;
+    LoadEvents(files, rows, options.threads, limit);
+    if (trace->has_sums) LoadWorkSums(files, options.threads, options.trusts_sums);
+    LoadEvents(samplers, trace->tables, options.threads, limit);
+  }
+  TakeProcesses(files, model);
+  TakeProcesses(samplers, model);
+  TakeImport(trace);
+  StandFor(options.origin, trace);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page calls: opens a bundle among the files that the page offers, and answers questions
+// about it. One bundle at a time. Texts are UTF-8 in the engine's memory. The page copies a
+// question to gpuprof_room(), calls gpuprof_ask(), and reads the answer before the next call.
+
+#include <google/protobuf/message.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/analysis.h"
+#include "analysis/wasm/platform/modules.h"
+
+namespace {
+
+using gpuprof::analysis::MakePageInput;
+using gpuprof::analysis::OpenOptions;
+using gpuprof::analysis::PageInput;
+using gpuprof::analysis::ResultName;
+
+enum class Outcome : int32_t { kAnswer = 0, kFault = 1 };
+
+struct Engine {
+  std::shared_ptr<PageInput> input;
+  std::string text;  // a question, then its answer
+};
+
+Engine& TheEngine() {
+  static Engine* const engine = new Engine;
+  return *engine;
+}
+
+Outcome Fault(std::string why) {
+  TheEngine().text = std::move(why);
+  return Outcome::kFault;
+}
+
+Outcome Ask(const std::string& name) {
+  Engine& engine = TheEngine();
+  if (engine.input == nullptr) return Fault("No recording is open.");
+  ResultName asked;
+  if (std::string wrong = ReadResultName(name, &asked); !wrong.empty())
+    return Fault(std::move(wrong));
+  std::unique_ptr<google::protobuf::Message> result;
+  if (const auto error = RunForPage(engine.input.get(), asked.pass, asked.options, &result))
+    return Fault(error.message);
+  engine.text.clear();
+  const auto take = [](void* to, std::string_view piece) {
+    static_cast<std::string*>(to)->append(piece);
+    return true;
+  };
+  Render(*result, gpuprof::analysis::Format::kJson, asked.options, 0, take, &engine.text);
+  return Outcome::kAnswer;
+}
+
+}  // namespace
+
+#define GPUPROF_EXPORT(name) extern "C" __attribute__((export_name(#name))) auto name
+
+// Returns room for a text of so many bytes, which the next call reads.
+GPUPROF_EXPORT(gpuprof_room)(size_t bytes)->char* {
+  TheEngine().text.assign(bytes, 0);
+  return TheEngine().text.data();
+}
+
+// Takes the path of a bundle's folder as the input of all questions. Only names are read yet.
+GPUPROF_EXPORT(gpuprof_open)()->void {
+  Engine& engine = TheEngine();
+  gpuprof::analysis::UseCodeNames(engine.text);
+  engine.input = MakePageInput(engine.text, OpenOptions());
+}
+
+// Takes the name of a result (ReadResultName). Returns 0: the text is the answer, JSON as `gpuprof
+// stats --json` prints it. 1: the text says why there is none.
+GPUPROF_EXPORT(gpuprof_ask)()->int32_t {
+  const std::string question = TheEngine().text;
+  return static_cast<int32_t>(Ask(question));
+}
+
+// Returns where the text of the latest call is, and its length.
+GPUPROF_EXPORT(gpuprof_text)()->const char* { return TheEngine().text.data(); }
+GPUPROF_EXPORT(gpuprof_text_bytes)()->size_t { return TheEngine().text.size(); }
