@@ -29,6 +29,16 @@ def parts_of(page):
     return found
 
 
+def write_plain_report(path, folder):
+    """A report with all events, and one byte too little room for the engine: results of some parts are in it."""
+    whole = write_report(path, folder)
+    most = whole.stat().st_size - 1
+    whole.unlink()
+    page = write_report(path, folder, "--max-size", most)
+    assert "engine" not in manifest(page) and "left_out" not in manifest(page)
+    return page
+
+
 def options_of(part):
     if part.startswith("pid="):
         return ["--pid", part[4:]]
@@ -38,8 +48,8 @@ def options_of(part):
 
 
 def test_parts_have_what_stats_prints_of_them(tmp_path):
-    """Processes, and the steps that matter: each result is that of `gpuprof stats`."""
-    page = write_report(IMAGES, tmp_path)
+    """A page without room for the engine has processes, and the steps that matter: each result is that of `gpuprof stats`."""
+    page = write_plain_report(IMAGES, tmp_path)
     named, parts = manifest(page)["parts"], parts_of(page)
     assert [each["name"] for each in named] == list(parts)
     pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
@@ -67,7 +77,7 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
 def test_devices_of_one_process_are_parts(tmp_path):
     for trace in sorted(XSPACES.glob("*.xplane.pb.gz")) + [ROOT / "tests" / "golden" / "traces" / "v1" / "gpu.gpt"]:
         devices = {each["device"] for each in stats("streams", trace, cwd=tmp_path)["streams"]}
-        page = write_report(trace, tmp_path)
+        page = write_plain_report(trace, tmp_path)
         found = {name for name in parts_of(page) if name.startswith("device=")}
         assert found == ({f"device={each}" for each in devices} if len(devices) > 1 else set()), trace
         page.unlink()
@@ -94,7 +104,7 @@ def test_a_page_follows_a_process(tmp_path):
 
 def test_a_step_of_the_list_narrows_every_page(tmp_path):
     """The list beside the scope has the step; the address keeps it, so that a link leads there."""
-    page = write_report(IMAGES, tmp_path)
+    page = write_plain_report(IMAGES, tmp_path)
     step = next(each for each in manifest(page)["parts"] if "step" in each)
     result = parts_of(page)[step["name"]]["idle"]
     seen = probe(page, tmp_path, f"choose:Narrow all pages={step['start_ns']},{step['end_ns']};{step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
@@ -113,7 +123,7 @@ def test_a_step_of_the_list_narrows_every_page(tmp_path):
 
 
 def test_idle_memory_and_stacks_of_any_range(tmp_path):
-    """No result has this range: the page finds gaps, live memory and Python functions in the events."""
+    """Gaps are those of `stats idle --window`; live memory and Python functions are found in the events."""
     bundle = H200 / "language_model"
     page = write_report(bundle, tmp_path)
     idle = stats("idle", bundle, cwd=tmp_path)
@@ -131,7 +141,24 @@ def test_idle_memory_and_stacks_of_any_range(tmp_path):
     tensor = max(stats("heap", bundle, cwd=tmp_path)["tensors"], key=lambda each: each["peak_bytes"])
     text = seen["text"][f"memory?{part}"]
     assert f"{tensor['peak_bytes'] / 2**20:.1f}" in text.replace(",", "") or f"{tensor['peak_bytes'] / 2**20:.0f}" in text.replace(",", "")
-    assert "This page is of the whole run" in seen["text"][f"stacks?{part}&by=kernel"]
+    assert "This page is of what began in a range" in seen["text"][f"stacks?{part}&by=kernel"]
+
+
+def test_every_step_and_device_of_a_report_is_that_of_stats(tmp_path):
+    """The engine in the page computes parts that nobody wrote into it, of any input."""
+    page = write_report(IMAGES, tmp_path)
+    assert manifest(page)["engine"] and parts_of(page) == {}
+    numbers = [each["number"] for each in stats("steps", IMAGES, cwd=tmp_path)["steps"]]
+    pid = stats("overview", IMAGES, cwd=tmp_path)["processes"][0]["pid"]
+    for part, options in ([(f"step={number}", ["--steps", str(number)]) for number in numbers[1::5]] +
+                          [("device=0", ["--device", "0"]), (f"step={numbers[2]};pid={pid}", ["--steps", str(numbers[2]), "--pid", str(pid)])]):
+        seen = probe(page, tmp_path, f"csv:kernels?part={part}", f"csv:api?part={part}")
+        assert_quiet(seen)
+        for name, rows in (("kernels", "kernels"), ("api", "calls")):
+            told = stats(name, IMAGES, *options, cwd=tmp_path)[rows]
+            shown = rows_of(seen["csv"][f"{name}?part={part}"])
+            assert sum(int(row["count"]) for row in shown) == sum(row["count"] for row in told), (name, part)
+            assert sum(float(row["total, ms"]) for row in shown) == pytest.approx(sum(row["total_ns"] for row in told) / 1e6, abs=1e-6)
 
 
 def test_python_functions_of_a_range(tmp_path):

@@ -30,10 +30,10 @@ def test_sampled_gpu_work_is_scaled_as_in_stats(tmp_path):
     page = write_report(bundle, tmp_path)
     seen = probe(page, tmp_path, f"narrow:{begin},{end}", f"text:timeline?v={begin},{end}", "csv:kernels")
     assert_quiet(seen)
-    # Also a page from disk reads its events beside what it draws.
-    assert seen["workers"] == 1
+    # Also a page from disk reads its events beside what it draws, and computes beside it.
+    assert seen["workers"] == 2
     assert "estimates: one in " in seen["text"][f"timeline?v={begin},{end}"]
     with open(seen["csv"]["kernels"], newline="", encoding="utf-8") as file:
-        (row,) = [row for row in csv.DictReader(file) if row["Name"] == kernel["short_name"]]
+        (row,) = [row for row in csv.DictReader(file) if row["Kernel"] == kernel["short_name"]]
     assert int(row["count"]) == kernel["count"]
     assert float(row["total, ms"]) == pytest.approx(kernel["total_ns"] / 1e6, abs=1e-6)

@@ -64,6 +64,8 @@ export interface Page {
   readonly isOfAllTime?: true;
   /** Results of a part do not know what was there before: its time comes from events. */
   readonly isLive?: true;
+  /** In a range, spans that began before it count with what they took of it. */
+  readonly isCut?: true;
   /** The page is of the whole run, whatever the scope. */
   readonly isWhole?: true;
   /** The sources of `gpuprof run --trace` that record what the page is about. */
@@ -193,6 +195,7 @@ const STACKS: Page = {
   id: "stacks",
   title: "Flame graph",
   component: Stacks,
+  isCut: true,
   ofRange: StacksOfRange,
 };
 

@@ -147,9 +147,10 @@ function Shown({ page, source }: { page: Page; source: Source }) {
       <page.component source={source} key={`${key} ${partOf(shown)}`} />
     </PagePart.Provider>
   );
-  // Results have what began in a range. Events tell what ran there, and what was live before.
+  // Results have what began in a range. Events tell what was live before, and what ran on into it.
   const { range, step } = page.isLive ? scope.value : wanted;
-  if (isExact && (range === null || (step !== null && !page.isLive))) return otherwise;
+  const wantsEvents = page.isLive || (page.isCut && step === null);
+  if (isExact && (range === null || !wantsEvents)) return otherwise;
   if (narrows !== undefined) {
     return (
       <Narrowed source={source} title={page.title} {...narrows} otherwise={otherwise} key={key} />

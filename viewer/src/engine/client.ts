@@ -74,7 +74,10 @@ export class EngineClient {
   }
 
   #hear(worker: EngineWorker, message: FromEngine): void {
-    if (message.type === "broken") return this.#end(worker, message.why);
+    if (message.type === "broken") {
+      this.#end(worker, message.why);
+      return;
+    }
     const question = this.#questions.get(message.id);
     this.#questions.delete(message.id);
     if (message.type === "answer") question?.resolve(message.text);

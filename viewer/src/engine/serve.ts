@@ -19,11 +19,13 @@ function reasonOf(error: unknown): string {
 }
 
 async function start({ packed, files, folder }: ToEngine & { type: "engine" }): Promise<Engine> {
-  const opened = files.map(({ path, bytes }): EngineFile => ({
-    path,
-    size: bytes.length,
-    read: (offset, length) => bytes.subarray(offset, offset + length),
-  }));
+  const opened = files.map(
+    ({ path, bytes }): EngineFile => ({
+      path,
+      size: bytes.length,
+      read: (offset, length) => bytes.subarray(offset, offset + length),
+    }),
+  );
   return Engine.start(await compilePacked(packed), opened, folder);
 }
 
