@@ -305,7 +305,9 @@ std::string OverviewText() {
     std::snprintf(line, sizeof line, "  %-12s %s\n", entry.name, entry.summary);
     text += line;
   }
-  return text + "\n'gpuprof help VERB' explains a verb.\n";
+  return text +
+         "\n'gpuprof help VERB' explains a verb. 'gpuprof help licences' says whose work is "
+         "inside.\n";
 }
 
 int Dispatch(const std::vector<std::string>& words) {

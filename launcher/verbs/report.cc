@@ -9,12 +9,12 @@
 
 #include "launcher/command.h"
 #include "launcher/comparison.h"
+#include "launcher/embedded.h"
 #include "launcher/freed_memory.h"
 #include "launcher/output_file.h"
 #include "launcher/page_address.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
-#include "launcher/report_page.h"
 #include "launcher/values.h"
 #include "launcher/version.h"
 
