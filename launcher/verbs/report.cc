@@ -153,7 +153,7 @@ class Report : public Verb {
   bool links_events_ = false, is_found_ = false;
   PageAddress place_;
   analysis::InputPath input_;
-  BundleFacts base_faults_;
+  analysis::BundleFacts base_faults_;
   analysis::ReportOptions options_;
   PageFiles files_;
 };
