@@ -318,6 +318,7 @@ int Dispatch(const std::vector<std::string>& words) {
   std::string name = words.front();
   if (name == "-h" || name == "--help") name = "help";
   if (name == "--version") name = "version";
+  if (name == "__complete") return Complete({words.begin() + 1, words.end()});
   for (const VerbEntry& entry : VerbTable()) {
     if (name == entry.name) return RunVerb(entry, {words.begin() + 1, words.end()});
   }
