@@ -9,6 +9,7 @@
 #include <string>
 
 #include "launcher/nearest.h"
+#include "launcher/settings_file.h"
 #include "launcher/text.h"
 #include "launcher/thresholds.h"
 

@@ -55,6 +55,7 @@ LIBRARIES = [
     Library("cpp-httplib", "MIT", ".deps/httplib", "", (".deps/httplib/include/LICENSE",)),
     Library("JSON for Modern C++", "MIT", "nlohmann-json3-dev"),
     Library("CLI11", "BSD-3-Clause", "libcli11-dev"),
+    Library("toml++", "MIT", "libtomlplusplus-dev"),
 ]
 # Always inside, and on no link line.
 RUNTIME = Library("The compiler's libraries libstdc++, libgcc and libgcc_eh", "GPL-3.0-or-later WITH GCC-exception-3.1", "", "",
