@@ -399,6 +399,25 @@ class Outlines {
   std::unique_ptr<Files> files_;
 };
 
+struct LossFact {
+  uint64_t count = 0;
+  std::string name;  // of the kind, as in JSON
+};
+// The few figures of a recording that the command itself speaks of. They need no events.
+struct BundleFacts {
+  uint64_t processes = 0;
+  uint64_t events = 0;
+  uint64_t signal_switches = 0;  // how often the trigger signal began or ended a capture
+  std::vector<LossFact> losses;
+  // The longest time before a process's end without any of CUPTI's records; 0: none is missing.
+  uint64_t activity_missing_ns = 0;
+  // Threads whose last records are lost; the number of these records is unknown.
+  uint64_t lost_threads = 0;
+  std::vector<std::string> write_causes;  // why traces could not be written further, each once
+  std::vector<std::string> faults;        // "FILE at byte N: what"
+};
+BundleFacts FactsOf(const Trace& trace);
+
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);
 std::string DescribeText(const Trace& trace);
@@ -412,6 +431,10 @@ VerifyReport Verify(const std::string& path);
 // Describes the tables of the format: `gpuprof schema`.
 std::string SchemaJson();
 std::string SchemaText();
+
+// Return quantities as people read them.
+std::string FormatNumber(uint64_t count);  // "12,345"
+std::string FormatBytes(uint64_t bytes);   // "12.3 MiB"
 
 // Returns foreign words in a form that a terminal may be shown. Programs and users choose the names
 // of programs, threads and files, and terminals obey control characters. Control characters become

@@ -240,27 +240,30 @@ void ReadClock() {
       !monotonic && (tsc || TscIsFit()) ? proto::ClockKind::kTsc : proto::ClockKind::kMonotonic;
 }
 
-void ReadRingMemory() {
-  const char* text = Variable(proto::kEnvRingMemory);
+void ReadSize(const char* variable, uint64_t least, uint64_t most, uint64_t* target,
+              const char* expected) {
+  const char* text = Variable(variable);
   if (text == nullptr || *text == 0) return;
   uint64_t bytes = 0;
-  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (1u << 20) ||
-      bytes > (uint64_t{1} << 34)) {
-    return RejectSetting(proto::kEnvRingMemory, text, "a size between 1MiB and 16GiB");
-  }
-  g_ring_memory = bytes;
+  if (!ParseSize(text, text + Length(text), &bytes) || bytes < least || bytes > most)
+    return RejectSetting(variable, text, expected);
+  *target = bytes;
 }
 
-void ReadMemory() {
+void ReadSizes() {
+  constexpr uint64_t kMost = uint64_t{1} << 34;
+  ReadSize(proto::kEnvRingMemory, 1u << 20, kMost, &g_ring_memory, "a size between 1MiB and 16GiB");
   g_settings.memory_limit = 64u << 20;
-  const char* text = Variable(proto::kEnvMemory);
-  if (text == nullptr || *text == 0) return;
-  uint64_t bytes = 0;
-  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (8u << 20) ||
-      bytes > (uint64_t{1} << 34)) {
-    return RejectSetting(proto::kEnvMemory, text, "a size between 8MiB and 16GiB");
-  }
-  g_settings.memory_limit = bytes;
+  ReadSize(proto::kEnvMemory, 8u << 20, kMost, &g_settings.memory_limit,
+           "a size between 8MiB and 16GiB");
+  ReadSize(proto::kEnvRing, proto::kMinFlightBytes, proto::kMaxFlightBytes,
+           &g_settings.flight_bytes, "a size between 1MiB and 1TiB");
+  ReadSize(proto::kEnvBundleLimit, 64u << 10, UINT64_MAX, &g_settings.bundle_limit,
+           "a size of 64KiB or more");
+  g_settings.keep_free = ~uint64_t{0};
+  const char* free = Variable(proto::kEnvKeepFree);
+  if (free == nullptr || !Equal(free, "auto"))
+    ReadSize(proto::kEnvKeepFree, 0, UINT64_MAX, &g_settings.keep_free, "auto or a size");
 }
 
 void ReadGraphs() {
@@ -308,17 +311,6 @@ void ReadGpuFinish() {
   g_settings.gpu_finish_ns = ns;
 }
 
-void ReadFlightBytes() {
-  const char* text = Variable(proto::kEnvRing);
-  if (text == nullptr || *text == 0) return;
-  uint64_t bytes = 0;
-  if (!ParseSize(text, text + Length(text), &bytes) || bytes < proto::kMinFlightBytes ||
-      bytes > proto::kMaxFlightBytes) {
-    return RejectSetting(proto::kEnvRing, text, "a size between 1MiB and 1TiB");
-  }
-  g_settings.flight_bytes = bytes;
-}
-
 void ReadArguments() {
   g_settings.arguments = proto::Arguments::kMasked;
   const char* text = Variable(proto::kEnvArguments);
@@ -330,22 +322,6 @@ void ReadArguments() {
   } else {
     RejectSetting(proto::kEnvArguments, text, "masked, none or all");
   }
-}
-
-void ReadDiskLimits() {
-  g_settings.keep_free = ~uint64_t{0};
-  const char* free = Variable(proto::kEnvKeepFree);
-  uint64_t bytes = 0;
-  if (free != nullptr && *free != 0 && !Equal(free, "auto")) {
-    ParseSize(free, free + Length(free), &bytes)
-        ? void(g_settings.keep_free = bytes)
-        : RejectSetting(proto::kEnvKeepFree, free, "auto or a size");
-  }
-  const char* limit = Variable(proto::kEnvBundleLimit);
-  if (limit == nullptr || *limit == 0) return;
-  if (!ParseSize(limit, limit + Length(limit), &bytes) || bytes < (64u << 10))
-    return RejectSetting(proto::kEnvBundleLimit, limit, "a size of 64KiB or more");
-  g_settings.bundle_limit = bytes;
 }
 
 // The base name of the running executable, from the kernel: argv[0] may be anything.
@@ -530,11 +506,8 @@ bool ReadSettings() noexcept {
   SetDebug(g_settings.debug != 0);
   ReadSources();
   ReadClock();
-  ReadRingMemory();
-  ReadMemory();
-  ReadDiskLimits();
+  ReadSizes();
   ReadArguments();
-  ReadFlightBytes();
   ReadGraphs();
   ReadGpuRate();
   ReadGpuFinish();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "launcher/nearest.h"
+#include "launcher/settings_file.h"
 #include "launcher/text.h"
 #include "launcher/thresholds.h"
 
@@ -305,7 +306,9 @@ std::string OverviewText() {
     std::snprintf(line, sizeof line, "  %-12s %s\n", entry.name, entry.summary);
     text += line;
   }
-  return text + "\n'gpuprof help VERB' explains a verb.\n";
+  return text +
+         "\n'gpuprof help VERB' explains a verb. 'gpuprof help licences' says whose work is "
+         "inside.\n";
 }
 
 int Dispatch(const std::vector<std::string>& words) {
@@ -316,6 +319,7 @@ int Dispatch(const std::vector<std::string>& words) {
   std::string name = words.front();
   if (name == "-h" || name == "--help") name = "help";
   if (name == "--version") name = "version";
+  if (name == "__complete") return Complete({words.begin() + 1, words.end()});
   for (const VerbEntry& entry : VerbTable()) {
     if (name == entry.name) return RunVerb(entry, {words.begin() + 1, words.end()});
   }

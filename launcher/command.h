@@ -45,6 +45,10 @@ int Dispatch(const std::vector<std::string>& words);
 // Returns the overview that `gpuprof help` prints.
 std::string OverviewText();
 
+// Prints what fits at the last of the words behind `gpuprof __complete`: the scripts of `gpuprof
+// completions` ask so. Returns the exit status.
+int Complete(const std::vector<std::string>& words);
+
 std::unique_ptr<Verb> MakeRun();
 std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakeAttach();

@@ -45,7 +45,7 @@ Measured Measure(const PlacedInput& input, const analysis::PassOptions& options,
   std::shared_ptr<const analysis::Trace> trace;
   measured.error = analysis::Open(input.path, open, &trace);
   if (measured.error) return measured;
-  measured.facts = FactsOf(*trace);
+  measured.facts = analysis::FactsOf(*trace);
   measured.error = analysis::MakeBaseline(*trace, options, &measured.baseline);
   return measured;
 }
@@ -66,7 +66,7 @@ void MeasureBoth(const PlacedInput& before, const PlacedInput& after,
 }
 
 analysis::Error CompareAsJson(const PlacedInput& before, const PlacedInput& after,
-                              std::string* json, BundleFacts* faults) {
+                              std::string* json, analysis::BundleFacts* faults) {
   const analysis::PassOptions options;
   Measured of_before, of_after;
   MeasureBoth(before, after, options, &of_before, &of_after);

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "launcher/facts.h"
 
 namespace gpuprof::launcher {
 
@@ -26,7 +25,7 @@ struct PlacedInput {
 // What a comparison keeps of one recording.
 struct Measured {
   std::unique_ptr<google::protobuf::Message> baseline;
-  BundleFacts facts;
+  analysis::BundleFacts facts;
   analysis::Error error;
 };
 
@@ -42,6 +41,6 @@ void MeasureBoth(const PlacedInput& before, const PlacedInput& after,
 // Compares two recordings. `json` is what `gpuprof diff BEFORE AFTER --json` prints. `faults` gets
 // what is damaged in BEFORE, or is null.
 analysis::Error CompareAsJson(const PlacedInput& before, const PlacedInput& after,
-                              std::string* json, BundleFacts* faults = nullptr);
+                              std::string* json, analysis::BundleFacts* faults = nullptr);
 
 }  // namespace gpuprof::launcher

@@ -6,8 +6,6 @@
 #include "launcher/options.h"
 
 #include <CLI/CLI.hpp>
-#include <cstring>
-#include <sstream>
 
 #include "launcher/nearest.h"
 #include "launcher/settings.h"
@@ -39,45 +37,6 @@ class HelpFormatter : public CLI::Formatter {
  private:
   std::string usage_;
 };
-
-// CLI11 takes a bracket or a quotation mark that is not closed as it can, and what is then wrong
-// with the value is not what the user did. Empty, or what is not closed and where it was opened.
-std::string UnclosedIn(const std::string& text) {
-  constexpr char kSpace[] = " \t\r";
-  std::istringstream lines(text);
-  size_t number = 0, depth = 0, opened = 0;
-  const auto where = [](size_t line) { return " of line " + std::to_string(line); };
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    size_t at = line.find_first_not_of(kSpace);
-    const bool is_section = depth == 0 && at != std::string::npos && line[at] == '[';
-    if (depth == 0 && !is_section) {
-      const bool is_nothing = at == std::string::npos || line[at] == '#';
-      const size_t equals = is_nothing ? std::string::npos : line.find('=');
-      at = equals == std::string::npos ? equals : line.find_first_not_of(kSpace, equals + 1);
-      // In a value that begins with neither, both are letters.
-      if (at == std::string::npos || std::strchr("['\"", line[at]) == nullptr) continue;
-    }
-    for (; at < line.size() && line[at] != '#'; ++at) {
-      const char c = line[at];
-      if (c == '"' || c == '\'') {
-        size_t end = line.find(c, at + 1);
-        while (c == '"' && end != std::string::npos && line[end - 1] == '\\' &&
-               line.find(c, end + 1) != std::string::npos)
-          end = line.find(c, end + 1);
-        if (end == std::string::npos) return "the quotation mark" + where(number);
-        at = end;
-        if (depth == 0 && !is_section) break;
-      } else if (c == '[') {
-        if (depth++ == 0) opened = number;
-      } else if (c == ']' && depth > 0) {
-        --depth;
-      }
-    }
-    if (is_section && depth > 0) break;
-  }
-  return depth == 0 ? "" : "the bracket" + where(opened);
-}
 
 bool IsLong(const std::string& word) { return word.size() > 2 && word[0] == '-' && word[1] == '-'; }
 
@@ -321,37 +280,6 @@ std::vector<OptionView> Options::Views() const {
 bool Options::IsQuiet() {
   const Entry* entry = Find("quiet");
   return entry != nullptr && *entry->flag;
-}
-
-std::string ReadSettingsFile(const std::string& path, FileSections* sections,
-                             std::string* passed_over) {
-  const SettingsText read = ReadTrustedSettings(path);
-  *passed_over = read.passed_over;
-  if (!read.fault.empty()) return read.fault;
-  const std::string& text = read.text;
-  const std::string unclosed = UnclosedIn(text);
-  if (!unclosed.empty()) return path + ": " + unclosed + " is not closed";
-  std::istringstream lines(text);
-  std::vector<CLI::ConfigItem> items;
-  try {
-    items = CLI::ConfigTOML().from_config(lines);
-  } catch (const CLI::Error& error) {
-    return path + ": " + error.what();
-  }
-  for (const CLI::ConfigItem& item : items) {
-    if (item.name == "--" || item.name == "++") continue;  // CLI11's marks of a section's ends
-    const bool is_threshold = item.parents.size() == 2 && item.parents.front() == kAdviceSection;
-    if (item.parents.size() > 1 && !is_threshold) {
-      return path + ": '" + item.fullname() +
-             "': sections are verbs ([run], [stats]) and cannot hold other sections";
-    }
-    const std::string section = item.parents.empty() ? "run" : item.parents.front();
-    const std::string key = is_threshold ? item.parents.back() + "." + item.name : item.name;
-    auto& value = (*sections)[section][key];
-    if (!value.empty()) return path + ": '" + item.fullname() + "' is given twice";
-    value = Join(",", item.inputs.data(), item.inputs.data() + item.inputs.size());
-  }
-  return "";
 }
 
 }  // namespace gpuprof::launcher

@@ -91,13 +91,4 @@ class Options {
   std::map<std::string, std::string> file_settings_;
 };
 
-// Reads gpuprof.toml by section; keys before the first section are run's. A missing file is an
-// empty one, and so is a file of another user's: `passed_over` then says why. Returns empty, or the
-// fault.
-// A key of [advice] holds a dot: "LA-001.min_share".
-inline constexpr char kAdviceSection[] = "advice";
-using FileSections = std::map<std::string, std::map<std::string, std::string>>;
-std::string ReadSettingsFile(const std::string& path, FileSections* sections,
-                             std::string* passed_over);
-
 }  // namespace gpuprof::launcher

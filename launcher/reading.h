@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
-#include "launcher/facts.h"
 #include "launcher/options.h"
 #include "launcher/text.h"
 
@@ -66,7 +65,7 @@ inline int OpenInput(const analysis::InputPath& path, bool headers_only,
 }
 
 // Says every fault of an input whose readable part was shown; kExitUnreadable if there was one.
-inline int SayFaults(const BundleFacts& facts) {
+inline int SayFaults(const analysis::BundleFacts& facts) {
   constexpr size_t kMost = 20;
   for (size_t i = 0; i < facts.faults.size() && i < kMost; ++i) Say(facts.faults[i]);
   if (facts.faults.size() > kMost) {
@@ -75,6 +74,6 @@ inline int SayFaults(const BundleFacts& facts) {
   }
   return facts.faults.empty() ? kExitOk : kExitUnreadable;
 }
-inline int SayFaults(const analysis::Trace& trace) { return SayFaults(FactsOf(trace)); }
+inline int SayFaults(const analysis::Trace& trace) { return SayFaults(analysis::FactsOf(trace)); }
 
 }  // namespace gpuprof::launcher

@@ -10,10 +10,10 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/embedded.h"
 #include "launcher/json_text.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
-#include "launcher/report_page.h"
 #include "launcher/text.h"
 #include "launcher/version.h"
 #include "proto/control.h"

@@ -13,7 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
+#include <iterator>
+
+// Errors come back as values.
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 #include "launcher/values.h"
 
@@ -80,7 +87,11 @@ bool IsBelowHere(const std::string& path) {
   return getcwd(here, sizeof here) != nullptr && path.starts_with(std::string(here) + "/");
 }
 
-}  // namespace
+struct SettingsText {
+  std::string text;         // empty: there is no file, or it was passed over
+  std::string passed_over;  // why a file that another user wrote is not obeyed, with the fix
+  std::string fault;        // cause and fix: the user's own file cannot be obeyed
+};
 
 SettingsText ReadTrustedSettings(const std::string& path) {
   SettingsText read;
@@ -107,6 +118,63 @@ SettingsText ReadTrustedSettings(const std::string& path) {
   }
   close(fd);
   return read;
+}
+
+// Returns a value as the command line would have it.
+std::string TextOf(const toml::node& value) {
+  if (const auto* text = value.as_string()) return text->get();
+  if (const auto* number = value.as_integer()) return std::to_string(number->get());
+  if (const auto* truth = value.as_boolean()) return truth->get() ? "true" : "false";
+  std::string words;
+  if (const auto* number = value.as_floating_point()) {
+    char digits[32];
+    words.assign(digits, std::to_chars(digits, std::end(digits), number->get()).ptr);
+  } else if (const toml::array* array = value.as_array()) {
+    for (const toml::node& element : *array) words += (words.empty() ? "" : ",") + TextOf(element);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string ReadSettingsFile(const std::string& path, FileSections* sections,
+                             std::string* passed_over) {
+  const SettingsText read = ReadTrustedSettings(path);
+  *passed_over = read.passed_over;
+  if (!read.fault.empty()) return read.fault;
+  const toml::parse_result parsed = toml::parse(read.text);
+  if (!parsed) {
+    return path + ": line " + std::to_string(parsed.error().source().begin.line) + ": " +
+           std::string(parsed.error().description()) + "; texts need quotation marks";
+  }
+  const auto add = [&](const std::string& section, const std::string& key,
+                       const toml::node& value) {
+    if (value.is_table()) {
+      return path + ": '" + section + "." + key +
+             "': sections are verbs ([run], [stats]) and cannot hold other sections";
+    }
+    std::string& text = (*sections)[section][key];
+    if (!text.empty()) return path + ": '" + section + "." + key + "' is given twice";
+    text = TextOf(value);
+    return std::string();
+  };
+  std::string fault;
+  for (const auto& [name, node] : parsed.table()) {
+    const std::string section(name.str());
+    if (!node.is_table() && fault.empty()) fault = add("run", section, node);
+    if (!node.is_table()) continue;
+    for (const auto& [key, value] : *node.as_table()) {
+      // A rule of the advice has thresholds.
+      const toml::table* const rule = section == kAdviceSection ? value.as_table() : nullptr;
+      if (rule == nullptr && fault.empty()) fault = add(section, std::string(key.str()), value);
+      if (rule == nullptr) continue;
+      for (const auto& [limit, number] : *rule) {
+        const std::string both = std::string(key.str()) + "." + std::string(limit.str());
+        if (fault.empty()) fault = add(section, both, number);
+      }
+    }
+  }
+  return fault;
 }
 
 std::string FaultOfFileValue(const std::string& key, const std::string& value) {

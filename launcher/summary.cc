@@ -13,7 +13,6 @@
 #include <algorithm>
 
 #include "analysis/analysis.h"
-#include "launcher/facts.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
 #include "proto/contract.h"
@@ -64,9 +63,9 @@ constexpr LossFix kLossFixes[] = {
 // Of spans that began before the capture, or never: no loss of its own, the tables tell of them.
 constexpr std::string_view kUnpaired = "unpaired_span";
 
-std::string LossWordsOf(const LossWords& loss) {
+std::string LossWordsOf(const analysis::LossFact& loss) {
   for (const LossFix& fix : kLossFixes) {
-    if (loss.words != fix.name) continue;
+    if (loss.name != fix.name) continue;
     std::string words = fix.words;
     // "1 event of ...": the noun is the first word that ends in s.
     const size_t plural = words.find_first_of(" ,");
@@ -75,7 +74,7 @@ std::string LossWordsOf(const LossWords& loss) {
     }
     return FormatCount(loss.count) + " " + words;
   }
-  std::string words = loss.words;
+  std::string words = loss.name;
   std::replace(words.begin(), words.end(), '_', ' ');
   return FormatCount(loss.count) + " " + words;
 }
@@ -85,7 +84,7 @@ constexpr std::string_view kNotWritten = "write_error";
 constexpr const char* kLostNothing = "lost: nothing";
 
 // `is_whole`: no trace is left for a later recovery, which finds out what it lost.
-std::string LossLine(const BundleFacts& bundle, bool is_whole) {
+std::string LossLine(const analysis::BundleFacts& bundle, bool is_whole) {
   std::string line;
   if (bundle.lost_threads != 0) {
     line = "lost: the last records of " + Plural(bundle.lost_threads, "thread", "threads") +
@@ -96,10 +95,10 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
     line += std::string(line.empty() ? "lost: " : "; ") + "the CUPTI records of the last " +
             (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
-  for (const LossWords& loss : bundle.losses) {
-    if (loss.words == kUnpaired) continue;
+  for (const analysis::LossFact& loss : bundle.losses) {
+    if (loss.name == kUnpaired) continue;
     line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
-    if (loss.words != kNotWritten) continue;
+    if (loss.name != kNotWritten) continue;
     for (const std::string& cause : bundle.write_causes) line += " (" + cause + ")";
   }
   if (!line.empty()) return line;
@@ -219,14 +218,16 @@ Summary Summarize(const RunFacts& facts) {
     return summary;
   }
   summary.recorded = true;
-  BundleFacts read;
-  const std::string error = ReadBundleFacts(folder, &read);
-  std::string recorded = "recorded: ";
-  recorded += error.empty() ? Plural(read.events, "event", "events") + " of " +
-                                  Plural(read.processes, "process", "processes")
-                            : error;
-  summary.lines.push_back(recorded);
-  if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
+  std::shared_ptr<const analysis::Trace> trace;
+  analysis::OpenOptions options;
+  options.headers_only = true;
+  const analysis::Error error = analysis::Open(folder, options, &trace);
+  const analysis::BundleFacts read = error ? analysis::BundleFacts() : analysis::FactsOf(*trace);
+  summary.lines.push_back("recorded: " +
+                          (error ? error.message
+                                 : Plural(read.events, "event", "events") + " of " +
+                                       Plural(read.processes, "process", "processes")));
+  if (!error) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
   summary.lost = summary.lines.back() != kLostNothing || !facts.obstacles.empty();
   for (const std::string& line : facts.obstacles) summary.lines.push_back(line);
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);

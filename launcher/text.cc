@@ -61,32 +61,13 @@ void PutBytes(std::string_view bytes) {
   std::_Exit(error == EPIPE ? kExitOk : kExitUnreadable);
 }
 
-std::string FormatCount(uint64_t count) {
-  std::string digits = std::to_string(count);
-  for (size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
-}
+std::string FormatCount(uint64_t count) { return analysis::FormatNumber(count); }
 
 std::string Plural(uint64_t count, const char* one, const char* many) {
   return FormatCount(count) + " " + (count == 1 ? one : many);
 }
 
-std::string FormatBytes(uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + " B";
-  const char* unit = "KiB";
-  double value = static_cast<double>(bytes) / 1024;
-  for (const char* next : {"MiB", "GiB", "TiB"}) {
-    if (value < 1024) break;
-    value /= 1024;
-    unit = next;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %s", value, unit);
-  return text;
-}
+std::string FormatBytes(uint64_t bytes) { return analysis::FormatBytes(bytes); }
 
 std::string FormatSeconds(double seconds) {
   char text[32];

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "launcher/nearest.h"
+#include "proto/number_text.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -91,23 +92,10 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 }
 
 std::string ParseSize(std::string_view text, uint64_t* bytes) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::string unit(text.substr(digits));
-  unsigned shift = 0;
-  if (!unit.empty() && std::strchr("KkMmGg", unit[0]) != nullptr) {
-    shift = unit[0] == 'K' || unit[0] == 'k' ? 10 : unit[0] == 'M' || unit[0] == 'm' ? 20 : 30;
-    unit.erase(0, 1);
-    if (unit[0] == 'i') unit.erase(0, 1);
-  }
-  uint64_t value = 0;
-  const bool good_unit = unit.empty() || unit == "B";
-  if (digits == 0 || !good_unit || !ParseDigits(text.substr(0, digits), &value)) {
-    return Quoted(text) +
-           " is not a size; write a whole number with an optional unit: 65536, 512KiB, 32MiB, 1GiB";
-  }
-  if (value > (UINT64_MAX >> shift)) return Quoted(text) + " is too large for a size";
-  *bytes = value << shift;
-  return "";
+  const std::string ended(text);
+  if (proto::ParseSize(ended.c_str(), ended.c_str() + ended.size(), bytes)) return "";
+  return Quoted(text) +
+         " is not a size; write a whole number with an optional unit: 65536, 512KiB, 32MiB, 1GiB";
 }
 
 std::string ParseDuration(std::string_view text, uint64_t* nanoseconds) {

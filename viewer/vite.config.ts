@@ -6,27 +6,12 @@
 
 import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
-import { leanUplot } from "./lean_uplot";
+import { notices } from "./scripts/notices.mjs";
 
 export default defineConfig({
-  plugins: [leanUplot(), viteSingleFile()],
-  // Calls of h() are smaller than those of jsx(), which name the children.
-  esbuild: {
-    jsx: "transform",
-    jsxFactory: "h",
-    jsxFragment: "Fragment",
-    jsxInject: 'import { Fragment, h } from "preact";',
-  },
+  plugins: [viteSingleFile(), notices()],
   build: {
     target: "es2022",
-    // Smaller by 4 % than esbuild's. Signals are read through getters: such reads must stay.
-    minify: "terser",
-    // Functions that are used once stay where they are: the page is smaller when packed.
-    terserOptions: {
-      ecma: 2020,
-      module: true,
-      compress: { passes: 2, pure_getters: false, reduce_funcs: false },
-    },
     outDir: "dist",
     cssCodeSplit: false,
     modulePreload: false,

@@ -10,7 +10,6 @@
 #include <optional>
 #include <sstream>
 
-#include "launcher/facts.h"
 #include "launcher/read_file.h"
 #include "launcher/summary.h"
 #include "launcher/text.h"

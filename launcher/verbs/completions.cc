@@ -1,225 +1,143 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// `gpuprof completions`: scripts for three shells, written from the verb table and the options that
-// each verb declares.
+// `gpuprof completions`: scripts for three shells. They ask `gpuprof __complete WORDS...`, which
+// answers from the verb table and from the options that each verb declares: one line for each word
+// that fits, with a tab and help behind it. A line ":files" means names of files. ":command N"
+// means a command that begins with the Nth word, counted from `gpuprof` as 0.
 
+#include <signal.h>
+
+#include <algorithm>
 #include <cctype>
+#include <cstring>
+#include <set>
 
 #include "launcher/command.h"
+#include "launcher/control_client.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {
 
-struct VerbView {
-  const VerbEntry* entry;
-  std::vector<OptionView> options;
-};
+constexpr char kBash[] = R"(# bash completion of gpuprof; written by 'gpuprof completions bash'
+_gpuprof() {
+  local IFS=$'\n' cur=${COMP_WORDS[COMP_CWORD]} lines
+  mapfile -t lines < <(gpuprof __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  case ${lines[0]} in
+    :files) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    :command*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
+    *) COMPREPLY=("${lines[@]%%$'\t'*}") ;;
+  esac
+}
+complete -o filenames -F _gpuprof gpuprof
+)";
 
-std::vector<VerbView> AllVerbs() {
-  std::vector<VerbView> verbs;
-  for (const VerbEntry& entry : VerbTable()) {
-    const std::unique_ptr<Verb> verb = entry.make();
-    verbs.push_back({&entry, DeclareVerb(entry, verb.get())->Views()});
-  }
-  return verbs;
+constexpr char kZsh[] = R"(#compdef gpuprof
+# zsh completion of gpuprof; written by 'gpuprof completions zsh'
+_gpuprof() {
+  local -a lines
+  lines=("${(@f)$(gpuprof __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  case $lines[1] in
+    :files) _files ;;
+    :command*)
+      local at=$((${lines[1]#:command } + 1))
+      words=("${(@)words[at,-1]}"); ((CURRENT -= at - 1)); _normal ;;
+    ?*) lines=("${(@)lines//:/\\:}"); lines=("${(@)lines/$'\t'/:}"); _describe word lines ;;
+  esac
+}
+if [[ $funcstack[1] == _gpuprof ]]; then _gpuprof "$@"; else compdef _gpuprof gpuprof; fi
+)";
+
+constexpr char kFish[] = R"(# fish completion of gpuprof; written by 'gpuprof completions fish'
+function __gpuprof
+  set -l words (commandline -opc)
+  set -l lines (gpuprof __complete $words[2..] (commandline -ct) 2>/dev/null)
+  switch "$lines[1]"
+    case :files
+      __fish_complete_path (commandline -ct)
+    case ':command*'
+      __fish_complete_subcommand --commandline $words[(math (string replace ':command ' '' $lines[1]) + 1)..]
+    case '*'
+      printf '%s\n' $lines
+  end
+end
+complete -c gpuprof -f -a '(__gpuprof)'
+)";
+
+void Offer(const std::string& word, const std::string& help, const std::string& begun,
+           std::string* lines) {
+  if (word.starts_with(begun)) *lines += word + "\t" + help + "\n";
 }
 
-// What a value can be: see options.h for the rule.
-std::string Choices(const OptionView& option) {
-  std::string words;
-  for (const std::string& word : Split(option.type_name, '|')) {
-    bool literal = false;
-    for (const char c : word) {
-      literal = literal || std::islower(static_cast<unsigned char>(c)) != 0 ||
-                std::isdigit(static_cast<unsigned char>(c)) != 0;
-    }
+// Offers the values of an option: see options.h for the rule of its choices.
+void OfferValues(const OptionView& option, const std::string& begun, std::string* lines) {
+  const std::string& type = option.type_name;
+  for (const std::string& word : Split(type, '|')) {
+    const bool is_literal = std::any_of(word.begin(), word.end(),
+                                        [](unsigned char c) { return islower(c) || isdigit(c); });
     // "delay:START+LENGTH" is completed up to what the user must fill in.
-    const std::string text = word.substr(
-        0, word.find(':') == std::string::npos ? std::string::npos : word.find(':') + 1);
-    if (literal) words += (words.empty() ? "" : " ") + text;
+    const size_t colon = word.find(':');
+    if (is_literal)
+      Offer(colon == std::string::npos ? word : word.substr(0, colon + 1), "", begun, lines);
   }
-  if (option.type_name == "VERB") {
-    for (const VerbEntry& entry : VerbTable())
-      words += (words.empty() ? "" : " ") + std::string(entry.name);
+  if (type == "VERB") {
+    for (const VerbEntry& entry : VerbTable()) Offer(entry.name, entry.summary, begun, lines);
   }
-  return words;
-}
-
-bool TakesPath(const OptionView& option) {
-  return option.type_name == "DIR" || option.type_name == "PATH" || option.type_name == "FILE" ||
-         option.type_name == "BUNDLE" || option.type_name == "BASE" || option.type_name == "TRACE";
-}
-bool TakesPid(const OptionView& option) { return option.type_name == "PID"; }
-constexpr char kPids[] = "gpuprof ps 2>/dev/null | awk 'NR > 1 {print $1}'";
-
-std::string OptionNames(const std::vector<OptionView>& options) {
-  std::string names;
-  for (const OptionView& option : options) {
-    for (const std::string& name : option.names) names += (names.empty() ? "" : " ") + name;
-  }
-  return names;
-}
-
-// The bash commands that fill COMPREPLY for a value of `option`.
-std::string BashValue(const OptionView& option) {
-  const std::string choices = Choices(option);
-  if (!choices.empty()) return "COMPREPLY=($(compgen -W '" + choices + "' -- \"$cur\"))";
-  if (TakesPid(option))
-    return std::string("COMPREPLY=($(compgen -W \"$(") + kPids + ")\" -- \"$cur\"))";
-  if (TakesPath(option)) return "COMPREPLY=($(compgen -f -- \"$cur\"))";
-  return "COMPREPLY=()";
-}
-
-std::string BashVerb(const VerbView& verb) {
-  std::string text = std::string("    ") + verb.entry->name + ")\n";
-  text += "      case \"$prev\" in\n";
-  for (const OptionView& option : verb.options) {
-    if (option.positional || option.type_name.empty()) continue;
-    text += "        " + Join("|", option.names.data(), option.names.data() + option.names.size()) +
-            ") " + BashValue(option) + "; return ;;\n";
-  }
-  text += "      esac\n";
-  text += "      if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '" + OptionNames(verb.options) +
-          "' -- \"$cur\")); return; fi\n";
-  std::string last = "COMPREPLY=($(compgen -f -- \"$cur\"))";
-  int position = 0;
-  text += "      case $position in\n";
-  for (const OptionView& option : verb.options) {
-    if (!option.positional) continue;
-    last = BashValue(option);
-    text += "        " + std::to_string(position++) + ") " + last + " ;;\n";
-  }
-  return text + "        *) " +
-         (position == 0 ? "COMPREPLY=($(compgen -c -f -- \"$cur\"))" : last) +
-         " ;;\n      esac\n      ;;\n";
-}
-
-std::string Bash(const std::vector<VerbView>& verbs) {
-  std::string names, cases;
-  for (const VerbView& verb : verbs) {
-    names += (names.empty() ? "" : " ") + std::string(verb.entry->name);
-    cases += BashVerb(verb);
-  }
-  return "# bash completion of gpuprof; written by 'gpuprof completions bash'\n"
-         "_gpuprof() {\n"
-         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} position=0 i\n"
-         "  if ((COMP_CWORD == 1)); then\n"
-         "    COMPREPLY=($(compgen -W '" +
-         names +
-         " --help --version' -- \"$cur\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  for ((i = 2; i < COMP_CWORD; i++)); do\n"
-         "    [[ ${COMP_WORDS[i]} == -* ]] || position=$((position + 1))\n"
-         "  done\n"
-         "  case ${COMP_WORDS[1]} in\n" +
-         cases +
-         "  esac\n"
-         "}\n"
-         "complete -o filenames -F _gpuprof gpuprof\n";
-}
-
-// For single-quoted words of zsh's _arguments.
-std::string ZshText(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '\'') {
-      escaped += "'\\''";
-    } else if (c == '[' || c == ']' || c == ':') {
-      escaped += std::string("\\") + c;
-    } else {
-      escaped += c;
+  if (type == "PID") {
+    std::set<int32_t> pids;
+    for (const Endpoint& endpoint : FindEndpoints()) pids.insert(endpoint.pid);
+    for (const int32_t pid : pids) {
+      if (kill(pid, 0) == 0) Offer(std::to_string(pid), "", begun, lines);
     }
   }
-  return escaped;
-}
-
-std::string ZshAction(const OptionView& option) {
-  const std::string choices = Choices(option);
-  if (!choices.empty()) return ":value:(" + ZshText(choices) + ")";
-  if (TakesPath(option)) return ":path:_files";
-  if (TakesPid(option)) return ":pid:_gpuprof_pids";
-  return ":value:";
-}
-
-std::string Zsh(const std::vector<VerbView>& verbs) {
-  std::string names, cases;
-  for (const VerbView& verb : verbs) {
-    names += "    '" + std::string(verb.entry->name) + ":" + ZshText(verb.entry->summary) + "'\n";
-    cases += std::string("    ") + verb.entry->name + ")\n      _arguments -S";
-    bool has_positional = false;
-    for (const OptionView& option : verb.options) {
-      if (option.positional) {
-        cases +=
-            std::string(" \\\n        '") + (option.repeated ? "*" : "") + ZshAction(option) + "'";
-      }
-      has_positional |= option.positional;
-      for (const std::string& name : option.names) {
-        const char* value = option.type_name.empty() ? "" : name[1] == '-' ? "=" : "+";
-        cases += " \\\n        '" + name + value + "[" + ZshText(option.help) + "]" +
-                 (option.type_name.empty() ? "" : ZshAction(option)) + "'";
-      }
-    }
-    cases += has_positional ? "\n      ;;\n" : " \\\n        '*::command:_normal'\n      ;;\n";
+  for (const char* path : {"DIR", "PATH", "FILE", "BUNDLE", "BASE", "TRACE"}) {
+    if (type == path) *lines = ":files\n";
   }
-  return "#compdef gpuprof\n"
-         "# zsh completion of gpuprof; written by 'gpuprof completions zsh'\n"
-         "_gpuprof_pids() { local -a pids; pids=(${(f)\"$(" +
-         std::string(kPids) +
-         ")\"}); compadd -a pids }\n"
-         "_gpuprof() {\n"
-         "  local -a verbs\n"
-         "  verbs=(\n" +
-         names +
-         "  )\n"
-         "  if ((CURRENT == 2)); then _describe verb verbs; return; fi\n"
-         "  local verb=$words[2]\n"
-         "  shift words; ((CURRENT--))\n"
-         "  case $verb in\n" +
-         cases +
-         "  esac\n"
-         "}\n"
-         "if [[ $funcstack[1] == _gpuprof ]]; then _gpuprof \"$@\"; else compdef _gpuprof gpuprof; "
-         "fi\n";
 }
 
-std::string FishText(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '\'' ? "\\'" : std::string(1, c);
-  return escaped;
+bool HasName(const OptionView& option, const std::string& name) {
+  return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
 }
 
-std::string FishValue(const OptionView& option) {
-  const std::string choices = Choices(option);
-  if (!choices.empty()) return " -x -a '" + choices + "'";
-  if (TakesPid(option))
-    return " -x -a '(gpuprof ps 2>/dev/null | string match -r \"^ *[0-9]+\" | string trim)'";
-  return TakesPath(option) ? " -r -F" : " -x";
+// Returns the option that takes the word behind `name` as its value, or null.
+const OptionView* TakesNext(const std::vector<OptionView>& options, const std::string& name) {
+  for (const OptionView& option : options)
+    if (!option.type_name.empty() && HasName(option, name)) return &option;
+  return nullptr;
 }
 
-std::string Fish(const std::vector<VerbView>& verbs) {
-  std::string text = "# fish completion of gpuprof; written by 'gpuprof completions fish'\n";
-  for (const VerbView& verb : verbs) {
-    const std::string name = verb.entry->name;
-    const std::string seen = "complete -c gpuprof -n '__fish_seen_subcommand_from " + name + "'";
-    text += "complete -c gpuprof -n __fish_use_subcommand -f -a " + name + " -d '" +
-            FishText(verb.entry->summary) + "'\n";
-    for (const OptionView& option : verb.options) {
-      const bool flag = option.type_name.empty();
-      if (option.positional) {
-        text += seen + FishValue(option) + "\n";
-        continue;
-      }
-      text += seen;
-      for (const std::string& word : option.names)
-        text += word[1] == '-' ? " -l " + word.substr(2) : " -s " + word.substr(1);
-      text += (flag ? "" : FishValue(option)) + " -d '" + FishText(option.help) + "'\n";
-    }
+// Offers what fits at the last of the words behind the verb, which is the word 1.
+void OfferFor(const VerbEntry& entry, const std::vector<std::string>& words, std::string* lines) {
+  const std::unique_ptr<Verb> verb = entry.make();
+  const std::vector<OptionView> options = DeclareVerb(entry, verb.get())->Views();
+  const bool takes_command = std::strstr(entry.arguments, "COMMAND") != nullptr;
+  std::vector<const OptionView*> places;
+  for (const OptionView& option : options)
+    if (option.positional) places.push_back(&option);
+  const auto offer_command = [&](size_t at) {
+    if (takes_command) *lines = ":command " + std::to_string(at) + "\n";
+  };
+  size_t place = 0;
+  const OptionView* taker = nullptr;  // of the next word
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool is_word = taker == nullptr && !words[i].starts_with("-");
+    if (words[i] == "--" && takes_command) return offer_command(i + 3);
+    if (is_word && places.empty()) return offer_command(i + 2);
+    place += is_word ? 1 : 0;
+    taker = taker == nullptr ? TakesNext(options, words[i]) : nullptr;
   }
-  return text;
+  const std::string& begun = words.back();
+  if (taker != nullptr) return OfferValues(*taker, begun, lines);
+  if (begun.starts_with("-")) {
+    for (const OptionView& option : options)
+      for (const std::string& name : option.names) Offer(name, option.help, begun, lines);
+  } else if (places.empty()) {
+    offer_command(words.size() + 1);
+  } else {
+    OfferValues(*places[std::min(place, places.size() - 1)], begun, lines);
+  }
 }
 
 class Completions : public Verb {
@@ -234,8 +152,7 @@ class Completions : public Verb {
       Say(error);
       return kExitUsage;
     }
-    const std::vector<VerbView> verbs = AllVerbs();
-    PutBytes(shell_ == "bash" ? Bash(verbs) : shell_ == "zsh" ? Zsh(verbs) : Fish(verbs));
+    PutBytes(shell_ == "bash" ? kBash : shell_ == "zsh" ? kZsh : kFish);
     return kExitOk;
   }
 
@@ -244,6 +161,21 @@ class Completions : public Verb {
 };
 
 }  // namespace
+
+int Complete(const std::vector<std::string>& words) {
+  std::string lines;
+  for (const VerbEntry& entry : VerbTable()) {
+    if (words.size() == 1) Offer(entry.name, entry.summary, words[0], &lines);
+    if (words.size() > 1 && words[0] == entry.name)
+      OfferFor(entry, {words.begin() + 1, words.end()}, &lines);
+  }
+  if (words.size() == 1) {
+    Offer("--help", "Show all verbs", words[0], &lines);
+    Offer("--version", "Show the version", words[0], &lines);
+  }
+  PutBytes(lines);
+  return kExitOk;
+}
 
 std::unique_ptr<Verb> MakeCompletions() { return std::make_unique<Completions>(); }
 

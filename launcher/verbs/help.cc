@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// `gpuprof help` and `gpuprof version`: words from the verb table and its option tables.
+// `gpuprof help` and `gpuprof version`: words from the verb table and its option tables, and the
+// licences of what the command contains.
 
 #include "launcher/command.h"
+#include "launcher/embedded.h"
 #include "launcher/nearest.h"
 #include "launcher/text.h"
 #include "launcher/version.h"
@@ -14,8 +16,8 @@ namespace {
 class Help : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("VERB", &verb_, "The verb to explain; default: a summary of all verbs",
-                        false);
+    options->Positional("VERB", &verb_,
+                        "The verb to explain, or licences; default: a summary of all verbs", false);
     options->Positionals("WORD", &further_, "Words after the verb; they are ignored", false);
   }
 
@@ -30,6 +32,10 @@ class Help : public Verb {
     }
     if (verb_.empty()) {
       PutOut(OverviewText());
+      return kExitOk;
+    }
+    if (verb_ == "licences" || verb_ == "licenses") {
+      PutBytes(std::string(Notice()));
       return kExitOk;
     }
     Say("unknown verb '" + verb_ + "'." + DidYouMean(verb_, names) + " See 'gpuprof help'");

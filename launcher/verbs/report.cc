@@ -9,12 +9,12 @@
 
 #include "launcher/command.h"
 #include "launcher/comparison.h"
+#include "launcher/embedded.h"
 #include "launcher/freed_memory.h"
 #include "launcher/output_file.h"
 #include "launcher/page_address.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
-#include "launcher/report_page.h"
 #include "launcher/values.h"
 #include "launcher/version.h"
 
@@ -154,7 +154,7 @@ class Report : public Verb {
   bool links_events_ = false, is_found_ = false;
   PageAddress place_;
   analysis::InputPath input_;
-  BundleFacts base_faults_;
+  analysis::BundleFacts base_faults_;
   analysis::ReportOptions options_;
   PageFiles files_;
 };

@@ -40,6 +40,7 @@ CONFINED = [
     (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/symbols/elf_sections.cc", "launcher/")),
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
+    (re.compile(r"^toml\+\+/"), ("launcher/settings_file.cc",)),
     (re.compile(r"^yaml\.h$"), ("launcher/kubernetes/yaml_tree.cc",)),
     (re.compile(r"^httplib\.h$"), ("launcher/http_messages.cc",)),
     (re.compile(r"^nghttp2/"), ("launcher/agent/http2_session.cc", "launcher/agent/remote_call.cc")),

@@ -184,10 +184,10 @@ def test_settings_come_from_the_nearest_source(tmp_path):
     ("stcks = 1\n", "Did you mean 'stacks'?"),
     ("[rnu]\nstacks = 1\n", "Did you mean 'run'?"),
     ("stacks = 'many'\n", "gpuprof.toml: stacks:"),
-    ("# [a\n\nstacks = [oops\n", "gpuprof.toml: the bracket of line 3 is not closed"),
-    ("exclude = ['a',\n  'b'\n[stats]\nlimit = 3\n", "the bracket of line 1 is not closed"),
-    ("[run\nstacks = 1\n", "the bracket of line 1 is not closed"),
-    ('clock = "tsc\n', "the quotation mark of line 1 is not closed"),
+    ("# [a\n\nstacks = [oops\n", "gpuprof.toml: line 3: "),
+    ("exclude = ['a',\n  'b'\n[stats]\nlimit = 3\n", "gpuprof.toml: line 3: "),
+    ("[run\nstacks = 1\n", "gpuprof.toml: line 1: "),
+    ('clock = "tsc\n', "gpuprof.toml: line 1: "),
 ])
 def test_faults_in_the_settings_file(tmp_path, text, words):
     (tmp_path / "gpuprof.toml").write_text(text)

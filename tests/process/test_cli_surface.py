@@ -4,6 +4,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -134,39 +135,67 @@ def test_a_full_stdout_is_an_error(tmp_path):
     assert "No space left" in result.stderr
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_are_valid_and_complete(tmp_path, shell):
-    script = gpuprof("completions", shell, cwd=tmp_path)
-    assert script.returncode == 0
+def completed(tmp_path, *words):
+    """What `gpuprof __complete` offers: the words, without their help."""
+    result = gpuprof("__complete", *words, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    return [line.partition("\t")[0] for line in result.stdout.splitlines()]
+
+
+def test_every_verb_and_option_is_completed(tmp_path):
+    assert completed(tmp_path, "") == [*VERBS, "--help", "--version"]
     for verb in VERBS:
-        assert verb in script.stdout
-    for option in ("capture", "ring-memory", "step-marker"):
-        assert option in script.stdout
+        options = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", gpuprof(verb, "--help", cwd=tmp_path).stdout, re.M))
+        assert options <= set(completed(tmp_path, verb, "--")), verb
+    assert "--capture\t" in gpuprof("__complete", "run", "--cap", cwd=tmp_path).stdout, "help stands behind the word"
+    assert completed(tmp_path, "nonsense", "") == completed(tmp_path) == []
+
+
+# Words, what is offered, and the files that are there.
+COMPLETIONS = [
+    (["st"], {"stats"}),
+    (["stats", ""], set(PASSES)),
+    (["stats", "he"], {"heap", "health"}),
+    (["stats", "--by", "heap_a"], {"heap_alloc", "heap_allocs"}),
+    (["run", "--ca"], {"--capture"}),
+    (["run", "--capture", ""], {"now", "off", "delay:", "steps:", "nvtx:", "cuda-profiler"}),
+    (["run", "--clock", "m"], {"monotonic"}),
+    (["ctl", "st"], {"start", "stop", "status"}),
+    (["help", "rec"], {"recover"}),
+    (["import", "tra"], {"trace.json"}),
+    (["run", "--clock", "tsc", "tra"], {"trace.json"}),
+    (["run", "--clock", "tsc", "./tool", "tra"], {"trace.json"}),
+    (["try", "b", "--", "./tool", "tra"], {"trace.json"}),
+    (["completions", ""], {"bash", "zsh", "fish"}),
+]
+# Words of a command are completed by the shell itself: bash knows all commands, zsh and fish know the command's own words.
+ZSH = """
+_describe() { local line; for line in ${(P)2}; do print -r -- "${${line//\\\\:/\\1}%%:*}" | tr '\\1' ':'; done }
+_files() { print -rl -- ${words[CURRENT]}*(N) }
+_normal() { [[ $CURRENT == ${#words} ]] && print -rl -- ${words[CURRENT]}*(N) }
+words=(gpuprof WORDS); CURRENT=${#words}
+"""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("words, expected", COMPLETIONS)
+def test_shells_complete(tmp_path, shell, words, expected):
     if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed: its syntax was not checked")
-    checked = subprocess.run([shell, "-n"], input=script.stdout, text=True, capture_output=True)
-    assert checked.returncode == 0, checked.stderr
-
-
-@pytest.mark.parametrize("words, expected", [
-    (["gpuprof", "st"], {"stats"}),
-    (["gpuprof", "stats", ""], set(PASSES)),
-    (["gpuprof", "stats", "he"], {"heap", "health"}),
-    (["gpuprof", "stats", "--by", "heap_a"], {"heap_alloc", "heap_allocs"}),
-    (["gpuprof", "run", "--ca"], {"--capture"}),
-    (["gpuprof", "run", "--capture", ""], {"now", "off", "delay:", "steps:", "nvtx:", "cuda-profiler"}),
-    (["gpuprof", "run", "--clock", "m"], {"monotonic"}),
-    (["gpuprof", "ctl", "st"], {"start", "stop", "status"}),
-    (["gpuprof", "help", "rec"], {"recover"}),
-    (["gpuprof", "import", "tra"], {"trace.json"}),
-    (["gpuprof", "completions", ""], {"bash", "zsh", "fish"}),
-])
-def test_bash_completion_completes(tmp_path, words, expected):
-    (tmp_path / "trace.json").touch()
-    script = gpuprof("completions", "bash", cwd=tmp_path).stdout
+        pytest.skip(f"{shell} is not installed")
+    for name in ("trace.json", "tool"):
+        (tmp_path / name).touch(mode=0o755)
     quoted = " ".join(f"'{word}'" for word in words)
-    script += f"\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _gpuprof; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
-    result = subprocess.run(["bash"], input=script, text=True, capture_output=True, cwd=tmp_path)
+    script = gpuprof("completions", shell, cwd=tmp_path).stdout
+    if shell == "bash":
+        script += f"\nCOMP_WORDS=(gpuprof {quoted}); COMP_CWORD={len(words)}; _gpuprof; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+    elif shell == "zsh":
+        script = "compdef() { :; }\n" + script + ZSH.replace("WORDS", quoted) + "_gpuprof\n"
+    else:
+        script += f"\ncomplete -C 'gpuprof {' '.join(words)}' | string replace -r '\\t.*' ''\n"
+    env = clean_env()
+    env["PATH"] = f"{pathlib.Path(GPUPROF).parent}:{env['PATH']}"
+    env["HOME"] = str(tmp_path / "home")
+    result = subprocess.run([shell], input=script, text=True, capture_output=True, cwd=tmp_path, env=env)
     assert set(result.stdout.split()) == expected, result.stderr
 
 

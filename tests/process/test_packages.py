@@ -20,6 +20,7 @@ from waiting import LIMIT_S
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_BYTES = 15_000_000
 sys.path.insert(0, str(ROOT / "deploy" / "packages"))
+import notices  # noqa: E402  (deploy/packages/notices.py)
 import tree as package_tree  # noqa: E402  (deploy/packages/tree.py)
 
 
@@ -217,10 +218,21 @@ def test_the_debian_package_is_one(packages, tmp_path):
     records(tmp_path / "root" / "usr" / "bin" / "gpuprof", tmp_path)
 
 
-def test_a_library_without_a_licence_makes_no_package(monkeypatch):
-    monkeypatch.setattr(package_tree, "linked_archives", lambda build: {"libz.a", "libunheard.a"})
-    with pytest.raises(package_tree.PackageError, match="libunheard.a"):
-        package_tree.notice(build_dir())
+def test_a_library_without_a_licence_makes_no_package(monkeypatch, tmp_path):
+    real = notices.linked_archives
+    monkeypatch.setattr(notices, "linked_archives", lambda build: real(build) | {"libunheard.a"})
+    with pytest.raises(package_tree.PackageError, match="libunheard.a is linked and has no entry"):
+        package_tree.stage(build_dir(), tmp_path / "tree")
+
+
+def test_the_command_shows_the_licences_of_what_it_contains(packages):
+    command = packages / "tree" / "bin" / "gpuprof"
+    shown = run(command, "help", "licences", cwd=packages)
+    assert shown.returncode == 0 and shown.stdout == run(command, "help", "licenses", cwd=packages).stdout
+    assert shown.stdout == (packages / "tree" / "share" / "doc" / "gpuprof" / "NOTICE").read_text(encoding="utf-8")
+    for library in notices.LIBRARIES:
+        assert f"- {library.name}: {library.licence}\n" in shown.stdout
+        assert notices.text_of(library) in shown.stdout
 
 
 def test_a_file_that_needs_more_makes_no_package(tmp_path):

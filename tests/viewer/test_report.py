@@ -76,6 +76,19 @@ def manifest(page):
 
 
 @needs_page
+def test_a_report_shows_the_licences_of_what_it_contains(tmp_path):
+    page = write_report(H200 / "language_model", tmp_path)
+    seen = probe(page, tmp_path, "text:licences")
+    assert_quiet(seen)
+    shown = " ".join(seen["text"]["licences"].split())
+    found = json.loads((build_dir() / "viewer" / "notices.json").read_text(encoding="utf-8"))
+    assert {"preact", "uplot"} <= {package["name"] for package in found}
+    for package in found:
+        assert f"{package['name']} ({package['licence']})" in shown
+        assert " ".join(package["text"].split()) in shown
+
+
+@needs_page
 def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
     bundle = H200 / "language_model"
     page = write_report(bundle, tmp_path)

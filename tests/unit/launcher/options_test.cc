@@ -23,6 +23,7 @@ namespace gpuprof::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -145,18 +146,22 @@ class SettingsFile : public testing::Test {
 
 TEST_F(SettingsFile, KeysAreOptionsAndSectionsAreVerbs) {
   ASSERT_EQ(Read("# mine\nstacks = 16\ntrace = \"heap=exact,ops\"\nexclude = [\"a\", "
-                 "\"b\"]\n\n[stats]\nlimit = 5\njson = true\n"),
+                 "\"b\"]\n\n[stats]\nlimit = 5\njson = true\n"
+                 "[advice.LA-001]\nmin_share = 0.25\n"),
             "");
   EXPECT_EQ(sections_["run"]["stacks"], "16");
   EXPECT_EQ(sections_["run"]["trace"], "heap=exact,ops");
   EXPECT_EQ(sections_["run"]["exclude"], "a,b");
   EXPECT_EQ(sections_["stats"]["limit"], "5");
   EXPECT_EQ(sections_["stats"]["json"], "true");
+  EXPECT_EQ(sections_["advice"]["LA-001.min_share"], "0.25");
 }
 
 TEST_F(SettingsFile, MissingIsEmptyAndNestedIsRefused) {
   EXPECT_EQ(ReadSettingsFile("/nonexistent/gpuprof.toml", &sections_, &passed_over_), "");
   EXPECT_THAT(Read("[run.deep]\nstacks = 1\n"), HasSubstr("sections are verbs"));
+  EXPECT_THAT(Read("stacks = 1\n[run]\nstacks = 2\n"), HasSubstr("is given twice"));
+  EXPECT_THAT(Read("\nring = 64MiB\n"), AllOf(HasSubstr("line 2"), HasSubstr("quotation marks")));
 }
 
 TEST_F(SettingsFile, WhatOthersCanWriteIsRefused) {

@@ -22,8 +22,8 @@ TEST(Text, Numbers) {
   EXPECT_EQ(Plural(1, "event", "events"), "1 event");
   EXPECT_EQ(Plural(0, "event", "events"), "0 events");
   EXPECT_EQ(FormatBytes(1023), "1023 B");
-  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
-  EXPECT_EQ(FormatBytes(uint64_t{3} << 30), "3.0 GiB");
+  EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(FormatBytes(uint64_t{3} << 30), "3.00 GiB");
   EXPECT_EQ(FormatSeconds(1.234), "1.23 s");
   EXPECT_EQ(FormatSeconds(125), "2 min 05 s");
   EXPECT_EQ(FormatSeconds(3725), "1 h 02 min");

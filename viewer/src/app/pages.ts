@@ -19,6 +19,7 @@ import { Health } from "../pages/health";
 import { Idle } from "../pages/idle";
 import { IdleOfRange } from "../pages/idle_range";
 import { Kernels } from "../pages/kernels";
+import { Licences } from "../pages/licences";
 import { Locks } from "../pages/locks";
 import { Memcpy } from "../pages/memcpy";
 import { Memory } from "../pages/memory";
@@ -331,6 +332,12 @@ const ENTRIES: readonly Entry[] = [
   { title: HEALTH.title, pages: [HEALTH], isFoot: true },
 ];
 
+const LICENCES: Entry = {
+  title: "Licences",
+  pages: [{ id: "licences", isWhole: true, title: "Licences", component: Licences }],
+  isFoot: true,
+};
+
 const DIFF = single({ id: "diff", isWhole: true, title: "Compare", component: Diff });
 const CAPTURES = single({
   id: "captures",
@@ -341,7 +348,7 @@ const CAPTURES = single({
 
 /** Returns the entries of a source: of a recording, of a comparison, or the list of captures. */
 export function entriesOf({ captures, passes }: Manifest): readonly Entry[] {
-  if (captures === true) return [CAPTURES];
-  if (!passes.includes("diff")) return ENTRIES;
-  return passes.includes("overview") ? [...ENTRIES, DIFF] : [DIFF];
+  if (captures === true) return [CAPTURES, LICENCES];
+  if (!passes.includes("diff")) return [...ENTRIES, LICENCES];
+  return passes.includes("overview") ? [...ENTRIES, DIFF, LICENCES] : [DIFF, LICENCES];
 }

@@ -167,7 +167,14 @@ export function Rail({ entries, badges, current }: RailProps) {
           </details>
         )}
       </nav>
-      <Losses isCurrent={now?.isFoot === true} />
+      <Losses isCurrent={current === "health"} />
+      <a
+        class="licences quiet"
+        href="#licences"
+        aria-current={current === "licences" ? "page" : undefined}
+      >
+        Licences
+      </a>
     </aside>
   );
 }

@@ -5,6 +5,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
 import { themeChanges } from "../app/state";
 
 /** Returns the value of a colour token now. */

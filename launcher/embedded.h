@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The built page of viewer/, which is inside the command. Called by `gpuprof report` and
-// `gpuprof serve`.
+// Files that the build puts into the command. Pure; any thread may call.
 
 #pragma once
 
@@ -10,7 +9,7 @@
 
 namespace gpuprof::launcher {
 
-// Returns the page as one HTML file. Empty: this gpuprof was built without Node.js.
+// Returns the page that `gpuprof report` puts recordings into; empty if the build had no Node.js.
 std::string_view ReportPage();
 
 // Returns the analysis library as WebAssembly, by gzip: a report computes more with it than it
@@ -20,5 +19,8 @@ std::string_view PageEngine();
 inline constexpr char kNoReportPage[] =
     "this gpuprof was built without its page, so it shows no report; install Node.js 20 or newer "
     "with npm and build gpuprof again. 'gpuprof stats' prints the same figures";
+
+// Returns NOTICE: whose work the command contains, with the licences (deploy/packages/notices.py).
+std::string_view Notice();
 
 }  // namespace gpuprof::launcher

@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import type { Plugin } from "vite";
+
+export function notices(): Plugin;
