@@ -44,7 +44,7 @@ if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(ccache env CCACHE_SLOPPINESS=pch_defines,time_macros)
   if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
     # ccache does not know the scripts that call Zig's clang.
-    list(APPEND ccache CCACHE_COMPILERTYPE=clang)
+    list(APPEND ccache CCACHE_COMPILERTYPE=clang CCACHE_COMPILERCHECK=content)
   endif()
   if(GPUPROF_SHARE_CACHE)
     list(APPEND ccache "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1)

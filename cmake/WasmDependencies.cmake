@@ -24,7 +24,7 @@ list(FILTER protobuf_sources EXCLUDE REGEX "test|mock|io_win32|gzip_stream|time_
 add_library(protobuf STATIC ${protobuf_sources})
 add_library(protobuf::libprotobuf ALIAS protobuf)
 target_include_directories(protobuf SYSTEM PUBLIC "${sources}/protobuf")
-target_compile_options(protobuf PRIVATE -w)
+target_compile_options(protobuf PRIVATE -w -Os)
 
 file(GLOB zstd_sources "${sources}/zstd/common/*.c" "${sources}/zstd/decompress/*.c" "${sources}/zstd/compress/*.c")
 add_library(gpuprof_zstd STATIC ${zstd_sources})
