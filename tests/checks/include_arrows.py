@@ -25,6 +25,7 @@ ALLOWED = {
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
 FOLDERS = {
     "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
+    "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/"), ("analysis/timeline/",)),
 }
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
