@@ -414,6 +414,11 @@ Error AnswerGaps(Timeline* timeline, Question* question, std::string* answer) {
 
 }  // namespace
 
+bool AsksForInfo(std::string_view text) {
+  Question question(text);
+  return !question.error() && question.Text("ask") == "info";
+}
+
 Error Answer(Timeline* timeline, std::string_view text, std::string* answer) {
   Question question(text);
   if (question.error()) return question.error();

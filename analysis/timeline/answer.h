@@ -39,4 +39,7 @@ namespace gpuprof::analysis::timeline {
 // cannot be answered. Then `answer` is untouched.
 Error Answer(Timeline* timeline, std::string_view question, std::string* answer);
 
+// Returns whether a text asks which tracks there are.
+bool AsksForInfo(std::string_view question);
+
 }  // namespace gpuprof::analysis::timeline

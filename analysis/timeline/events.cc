@@ -19,6 +19,12 @@ constexpr size_t kMostEffects = 40;
 // Calls and operations that are looked through for the work of one event.
 constexpr size_t kMostLookedAt = 400;
 
+// Returns a moment as whole nanoseconds. Damaged files have times that do not fit.
+int64_t NanosecondsOf(double time) {
+  constexpr double kMost = 9e18;
+  return static_cast<int64_t>(std::clamp(time, -kMost, kMost));
+}
+
 // The row of a table that a row of the timeline is.
 struct TableRow {
   const RowTable* table = nullptr;
@@ -93,8 +99,7 @@ class Causes {
   void Around(uint32_t track, double time, TrackKind from = TrackKind::kRange) {
     if (from <= TrackKind::kApi) AddInnermost(track, ChunkKind::kApi, time);
     if (from <= TrackKind::kOp) {
-      const auto op =
-          parts_->derived[process_].origins().Innermost(track, static_cast<int64_t>(time));
+      const auto op = parts_->derived[process_].origins().Innermost(track, NanosecondsOf(time));
       if (op) Add(op->track, ChunkKind::kOp, op->row);
     }
     if (from == TrackKind::kPython) return AddInnermost(track, ChunkKind::kPython, time);
@@ -161,10 +166,9 @@ class Effects {
   // Ids mostly rise: most segments have none of those that are looked for.
   template <typename Table>
   void FindIn(uint32_t track, ChunkKind kind, const Table& table) {
-    const bool has_externals = !wanted_->externals.empty() && [&table] {
-      if constexpr (requires { table.external; }) return !table.external.empty();
-      return false;
-    }();
+    bool has_externals = false;
+    if constexpr (requires { table.external; })
+      has_externals = !wanted_->externals.empty() && !table.external.empty();
     for (const ColumnSegment& segment : table.correlation.segments()) {
       const uint64_t last = segment.base + segment.mask;
       if (!has_externals && (last < least_ || segment.base > most_)) continue;
@@ -262,8 +266,7 @@ std::vector<EventRef> CausesOf(Timeline::Parts* parts, uint32_t track, const Spa
   } else if (place.table->kind == ChunkKind::kHostFunction) {
     causes.OfCall(of.host_function.correlation[place.row]);
   } else if (place.table->kind == ChunkKind::kApi) {
-    causes.OfCallRow(
-        {static_cast<int64_t>(span.start), static_cast<int64_t>(span.end), number, place.row});
+    causes.OfCallRow({NanosecondsOf(span.start), NanosecondsOf(span.end), number, place.row});
   } else if (place.table->kind == ChunkKind::kOp) {
     causes.Around(number, span.start);
   } else if (place.table->kind == ChunkKind::kRange) {

@@ -173,8 +173,8 @@ void SpanTrack::PassOverAll() {
 }
 
 void SpanTrack::Summarize() {
-  if (!order_) {
-    order_.emplace();
+  if (order_ == nullptr) {
+    order_ = std::make_unique<Order>();
     FindOrder();
     PassOverAll();
   }

@@ -120,7 +120,7 @@ class SpanTrack {
   Grain grain_;
   uint32_t rows_ = 0;
   size_t bytes_ = 0;
-  std::optional<Order> order_;
+  std::unique_ptr<Order> order_;  // null: no question needed it
 };
 
 }  // namespace gpuprof::analysis::timeline

@@ -18,7 +18,7 @@ namespace gpuprof::analysis::timeline {
 namespace {
 
 // A window of more rectangles and bars has too many to draw, and to send.
-constexpr size_t kMostRectangles = size_t{4} << 20;
+constexpr size_t kMostRectangles = size_t{1} << 20;
 constexpr double kLeastNsPerPx = 1e-6;
 constexpr double kMostNsPerPx = 1e17;
 constexpr size_t kMostNames = 10'000;

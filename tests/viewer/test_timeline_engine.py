@@ -3,14 +3,16 @@
 """The timeline's questions: what analysis/timeline answers is what the page's reader answers, and what passes say."""
 
 import collections
+import concurrent.futures
 import gzip
 import json
 import struct
 import subprocess
+import urllib.parse
 
 import pytest
 
-from conftest import BUILD, LIMIT_S, MODULES, ROOT, gpuprof, stats
+from conftest import BUILD, LIMIT_S, MODULES, ROOT, Served, gpuprof, stats
 
 GOLDEN = ROOT / "tests" / "golden"
 TRACES = GOLDEN / "traces"
@@ -47,15 +49,20 @@ def bundle_of(source, folder):
 
 
 def ask(bundle, questions):
-    """The engine's answers: a text of JSON, or an Error's sentence in an exception."""
+    """The engine's answers that are JSON."""
+    return [json.loads(answer) for answer in ask_bytes(bundle, questions)]
+
+
+def ask_bytes(bundle, questions):
+    """The engine's answers. An error fails the test."""
     lines = "".join(json.dumps(question) + "\n" for question in questions)
     done = subprocess.run([ENGINE, bundle], input=lines.encode(), capture_output=True, check=True, timeout=LIMIT_S)
     answers, at = [], 0
     while at < len(done.stdout):
         length, failed = struct.unpack_from("<QB", done.stdout, at)
-        text = done.stdout[at + 9:at + 9 + length].decode()
-        assert not failed, text
-        answers.append(json.loads(text))
+        answer = done.stdout[at + 9:at + 9 + length]
+        assert not failed, answer
+        answers.append(answer)
         at += 9 + length
     assert len(answers) == len(questions)
     return answers
@@ -125,3 +132,76 @@ def test_work_is_an_effect_of_its_operation(tmp_path):
             assert (question["track"], question["row"]) in [(effect["track"], effect["row"]) for effect in back["effects"]], (event, back)
             checked += 1
     assert checked > 0
+
+
+def served_answer(server, question, **options):
+    text = question if isinstance(question, str) else json.dumps(question)
+    return server.get("timeline/" + urllib.parse.quote(text, safe=""), **options)
+
+
+def questions_about(bundle):
+    info = ask(bundle, [{"ask": "info"}])[0]
+    start, end = info["start_ns"], info["end_ns"]
+    drawn = [track["id"] for track in info["tracks"] if track["kind"] not in ("queue", "memory", "counter")]
+    curves = [track["id"] for track in info["tracks"] if track["id"] not in drawn]
+    window = {"start_ns": start, "end_ns": end}
+    return [
+        {"ask": "info"},
+        {"ask": "spans", "tracks": drawn, **window, "ns_per_px": (end - start) / 1000},
+        {"ask": "spans", "tracks": drawn[:2], "start_ns": start + 0.25, "end_ns": start + 1e6, "ns_per_px": 500.5},
+        *({"ask": "counter", "track": track, **window, "ns_per_px": 1e6} for track in curves[:3]),
+        {"ask": "event", "track": drawn[0], "row": 0},
+        {"ask": "search", "text": "a/b?c%#", "limit": 3},
+        {"ask": "search", "text": "e", "limit": 3},
+        {"ask": "at", "track": drawn[0], "time_ns": (start + end) / 2},
+        {"ask": "range", "kind": "stream", **window},
+        {"ask": "calls", **window},
+        {"ask": "gaps", **window},
+    ]
+
+
+def test_a_server_answers_as_the_engine(tmp_path):
+    source = TRACES / "h200" / "pytorch" / "images"
+    questions = questions_about(source)
+    expected = ask_bytes(source, questions)
+    with Served(source, cwd=tmp_path) as server:
+        for question, wanted in zip(questions, expected):
+            status, headers, body = served_answer(server, question)
+            assert (status, body) == (200, wanted), question
+            is_json = not wanted.startswith(b"GTA1")
+            assert headers["Content-Type"] == ("application/json" if is_json else "application/octet-stream")
+        # Pages ask at the same time.
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda question: served_answer(server, question)[2], questions * 4))
+        assert answers == expected * 4
+
+
+def test_a_server_refuses_what_is_no_question(tmp_path):
+    with Served(TRACES / "v1" / "gpu.gpt", cwd=tmp_path) as server:
+        for wrong in ("", "info", "{}", '{"ask":"nothing"}', '{"ask":"event","track":0,"row":99}', '{"ask":"spans","tracks":[0,0],"start_ns":0,"end_ns":1,"ns_per_px":1}', "[" * 4000, "\xff\x00"):
+            status, headers, body = served_answer(server, wrong)
+            assert (status, headers["Content-Type"]) == (422, "application/json"), wrong
+            assert json.loads(body)["reason"].endswith("."), wrong
+        good = {"ask": "info"}
+        assert served_answer(server, good, method="POST")[0] == 405
+        assert served_answer(server, good, method="HEAD")[2] == b""
+        assert served_answer(server, good, Origin="http://example.org")[0] == 403
+        assert served_answer(server, good, host="example.org")[0] == 403
+        token, server.token = server.token, "0" * 32
+        assert served_answer(server, good)[0] == 403
+        server.token = token
+        assert served_answer(server, good)[0] == 200
+
+
+def test_a_page_that_is_opened_anew_sees_what_a_recording_has_got(tmp_path):
+    target = tmp_path / "bundle"
+    target.mkdir()
+    (target / "gpu.gpt").write_bytes((TRACES / "v1" / "gpu.gpt").read_bytes())
+    with Served(target, cwd=tmp_path) as server:
+        before = json.loads(served_answer(server, {"ask": "info"})[2])
+        (target / "ops.gpt").write_bytes((TRACES / "v1" / "ops.gpt").read_bytes())
+        # The page that is open keeps its tracks until it asks for them again.
+        again = served_answer(server, {"ask": "at", "track": 0, "time_ns": 0})
+        assert again[0] == 200
+        after = json.loads(served_answer(server, {"ask": "info"})[2])
+        assert len(after["processes"]) == len(before["processes"]) + 1

@@ -139,7 +139,7 @@ TEST_F(AnswerTest, QuestionsThatAreNoneAreRefused) {
 // Changes questions at random. Each is answered or refused; the answer to a good one stays.
 TEST_F(AnswerTest, ChangedQuestionsDoNoHarm) {
   const std::vector<std::string> questions = {
-      R"({"ask":"spans","tracks":[0,2],"start_ns":0,"end_ns":200000,"ns_per_px":100.5})",
+      R"({"ask":"spans","tracks":[0,5],"start_ns":0,"end_ns":200000,"ns_per_px":100.5})",
       R"({"ask":"counter","track":1,"start_ns":0,"end_ns":200000,"ns_per_px":10})",
       R"({"ask":"event","track":0,"row":12})",
       R"({"ask":"search","text":"aten","limit":100})",
