@@ -178,7 +178,7 @@ def test_a_server_answers_as_the_engine(tmp_path):
 
 def test_a_server_refuses_what_is_no_question(tmp_path):
     with Served(TRACES / "v1" / "gpu.gpt", cwd=tmp_path) as server:
-        for wrong in ("", "info", "{}", '{"ask":"nothing"}', '{"ask":"event","track":0,"row":99}', '{"ask":"spans","tracks":[0,0],"start_ns":0,"end_ns":1,"ns_per_px":1}', "[" * 4000, "\xff\x00"):
+        for wrong in ("", "info", "{}", '{"ask":"nothing"}', '{"ask":"event","track":0,"row":99}', '{"ask":"spans","tracks":[0,0],"start_ns":0,"end_ns":1,"ns_per_px":1}', "[" * 1000, "\xff"):
             status, headers, body = served_answer(server, wrong)
             assert (status, headers["Content-Type"]) == (422, "application/json"), wrong
             assert json.loads(body)["reason"].endswith("."), wrong
@@ -194,12 +194,15 @@ def test_a_server_refuses_what_is_no_question(tmp_path):
 
 
 def test_a_page_that_is_opened_anew_sees_what_a_recording_has_got(tmp_path):
+    source = TRACES / "h200" / "pytorch" / "images"
     target = tmp_path / "bundle"
     target.mkdir()
-    (target / "gpu.gpt").write_bytes((TRACES / "v1" / "gpu.gpt").read_bytes())
+    first, *others = sorted(source.glob("p*.gpt"))
+    for path in (first, source / "bundle.pb"):
+        (target / path.name).write_bytes(path.read_bytes())
     with Served(target, cwd=tmp_path) as server:
         before = json.loads(served_answer(server, {"ask": "info"})[2])
-        (target / "ops.gpt").write_bytes((TRACES / "v1" / "ops.gpt").read_bytes())
+        (target / others[0].name).write_bytes(others[0].read_bytes())
         # The page that is open keeps its tracks until it asks for them again.
         again = served_answer(server, {"ask": "at", "track": 0, "time_ns": 0})
         assert again[0] == 200
