@@ -56,14 +56,19 @@ std::string TagOf(const struct stat& status) { return "\"" + codec::FileState(st
 }  // namespace
 
 ServedPage::ServedPage(analysis::ReportOptions page, PageResults::Compute compute)
-    : page_(std::move(page)), results_(std::move(compute)), outlines_(page_.bundle) {}
+    : page_(std::move(page)),
+      results_(std::move(compute)),
+      outlines_(page_.bundle),
+      timeline_(page_.bundle) {}
 
 HttpAnswer ServedPage::Answer(const std::string& rest, const HttpRequest& request) {
-  constexpr std::string_view kResults = "results/", kFiles = "files/", kOutlines = "outlines/";
+  constexpr std::string_view kResults = "results/", kFiles = "files/", kOutlines = "outlines/",
+                             kTimeline = "timeline/";
   if (request.is_post) return RefusePost();
   if (rest.empty()) return Page();
   if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()));
   if (rest.starts_with(kOutlines)) return Outline(rest.substr(kOutlines.size()));
+  if (rest.starts_with(kTimeline)) return Timeline(rest.substr(kTimeline.size()));
   if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
   return Refuse(404, "There is nothing of this name.");
 }
@@ -112,6 +117,12 @@ HttpAnswer ServedPage::Outline(const std::string& text) {
   answer.file = made->file;
   answer.length = made->size;
   return answer;
+}
+
+HttpAnswer ServedPage::Timeline(const std::string& question) {
+  if (page_.kind != analysis::PageKind::kRecording || page_.files.empty())
+    return Refuse(404, "Only the page of a recording has a timeline.");
+  return timeline_.Get(question);
 }
 
 HttpAnswer ServedPage::File(const std::string& name, const HttpRequest& request) const {

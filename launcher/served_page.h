@@ -13,6 +13,7 @@
 #include "launcher/page_outlines.h"
 #include "launcher/page_results.h"
 #include "launcher/report_server.h"
+#include "launcher/timeline_answers.h"
 
 namespace gpuprof::launcher {
 
@@ -22,17 +23,19 @@ class ServedPage : public Served {
   ServedPage(analysis::ReportOptions page, PageResults::Compute compute);
 
   HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
-  bool Stop() override { return results_.Stop() && !outlines_.IsBusy(); }
+  bool Stop() override { return results_.Stop() && !outlines_.IsBusy() && !timeline_.IsBusy(); }
 
  private:
   HttpAnswer Page() const;
   HttpAnswer Result(const std::string& name);
   HttpAnswer Outline(const std::string& text);
+  HttpAnswer Timeline(const std::string& question);
   HttpAnswer File(const std::string& name, const HttpRequest& request) const;
 
   const analysis::ReportOptions page_;
   PageResults results_;
   PageOutlines outlines_;
+  TimelineAnswers timeline_;
 };
 
 }  // namespace gpuprof::launcher

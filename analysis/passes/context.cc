@@ -23,6 +23,7 @@
 #include "analysis/passes/unrelated_files.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
+#include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 
 namespace gpuprof::analysis {
@@ -230,14 +231,7 @@ std::shared_ptr<const ProcessDevices> PassContext::devices(size_t index) {
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
   std::vector<StepAnalysis>& steps = choice_->of_processes[index].steps;
   if (!steps.empty()) return steps;
-  const StepCapture capture = StepCaptureOf(*trace_, process(index));
-  steps = AnalyseSteps(ops(index), marker_.get(), capture);
-  // If several optimizer steps make a step, a step has the number that its last one gives it.
-  // Ranges have their own numbers.
-  const uint64_t counted = steps.front().detected.counted;
-  const uint64_t before = (std::max<uint64_t>(capture.first, 1) + counted - 2) / counted;
-  if (steps.front().detected.method != results::STEP_METHOD_RANGES)
-    for (results::Step& step : steps.front().steps) step.set_number(step.number() + before);
+  steps = NumberedSteps(*trace_, ops(index), marker_.get());
   for (StepAnalysis& each : steps) LimitToEvents(each.series.mutable_confidence());
   return steps;
 }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/detailed_op.h"
 #include "analysis/derived/execution.h"
 #include "analysis/derived/kernel_class.h"
 #include "analysis/derived/launched_work.h"
@@ -121,10 +122,7 @@ class NamedOps {
     if (detail == 0) return kNoOp;
     const auto [at, is_new] = by_detail_.try_emplace(uint64_t{detail} << 32 | kernel, kNoOp);
     if (!is_new) return at->second;
-    const RowDetail& found = details_->Of(detail);
-    std::string name = found.hlo_op;
-    if (name.empty() && !found.hlo_category.empty()) name = process_->String(kernel);
-    if (name.empty()) name = found.tf_op.substr(0, found.tf_op.find(':'));
+    const std::string name = OpNameOf(details_->Of(detail), process_->String(kernel));
     if (name.empty()) return kNoOp;
     const auto [known, is_new_name] =
         numbers_.try_emplace(name, kFirstNamed + static_cast<uint32_t>(names_.size()));

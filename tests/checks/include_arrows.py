@@ -19,12 +19,13 @@ ALLOWED = {
     "inject": lambda p: p.startswith(("inject/", "proto/")) and not p.startswith("proto/codec/") or p == "tracer/tracer.h",
     "tracer": lambda p: p.startswith(("tracer/", "proto/")),
     "analysis": lambda p: p.startswith(("analysis/", "proto/")),
-    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p == "analysis/analysis.h",
+    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/timeline/page_timeline.h"),
     "examples": lambda p: False,
 }
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
 FOLDERS = {
     "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
+    "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/",)),
 }
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 

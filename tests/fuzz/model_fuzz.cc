@@ -4,7 +4,8 @@
 // From tables and rows to results: the input is a serialized Trace. Each of its chunks becomes a
 // block whose checksums hold and whose header agrees with it, so that mutations reach the reader's
 // tables, the model and the passes rather than the container's checks. Whatever a file claims, it
-// must open or be refused with a reason. With GPUPROF_FUZZ_PASSES, every pass must have a result.
+// must open or be refused with a reason. With GPUPROF_FUZZ_PASSES, every pass must have a result,
+// and the timeline must answer.
 
 #include <unistd.h>
 
@@ -23,6 +24,9 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
+#if GPUPROF_FUZZ_PASSES
+#include "analysis/timeline/answer.h"
+#endif
 #include "proto/codec/trace_writer.h"
 #include "proto/trace.pb.h"
 
@@ -57,6 +61,50 @@ void WriteChunk(const proto::Chunk& chunk, gpuprof::codec::TraceWriter* writer) 
 }
 
 #if GPUPROF_FUZZ_PASSES
+// Asks the timeline's questions about each track, near and far. All that it lists must be there.
+void AskTimeline(const analysis::Trace& trace) {
+  namespace timeline = analysis::timeline;
+  timeline::TimelineOptions options;
+  options.grain = {64, 32, 256};
+  timeline::Timeline asked(std::shared_ptr<const analysis::Trace>(std::shared_ptr<void>(), &trace),
+                           options);
+  std::string text;
+  Check(!timeline::Answer(&asked, R"({"ask":"info"})", &text) && nlohmann::json::accept(text));
+  const timeline::TraceInfo& info = asked.info();
+  const double length = info.end_ns - info.start_ns;
+  timeline::Selection all;
+  all.start_ns = info.start_ns;
+  all.end_ns = info.end_ns + 1;
+  for (const timeline::TrackInfo& track : info.tracks) {
+    const bool is_curve = track.kind == timeline::TrackKind::kQueue ||
+                          track.kind == timeline::TrackKind::kMemory ||
+                          track.kind == timeline::TrackKind::kCounter;
+    for (const double part : {1.0, 0.01, 1e-6}) {
+      const double start = info.start_ns + length / 3 * (1 - part);
+      const double end = start + length * part;
+      timeline::CounterAnswer curve;
+      timeline::SpansAnswer spans;
+      const double scale = length * part / 1000 + 0.5;
+      const analysis::Error error = is_curve ? asked.Counter(track.id, start, end, scale, &curve)
+                                             : asked.Spans({track.id}, start, end, scale, &spans);
+      Check(!error);
+    }
+    if (is_curve) continue;
+    for (const uint64_t row : {uint64_t{0}, track.rows / 2, track.rows - 1}) {
+      timeline::EventDetail event;
+      const analysis::Error error = asked.Event(track.id, static_cast<uint32_t>(row), &event);
+      // Rows that give names to other things are not events.
+      Check(!error || track.kind == timeline::TrackKind::kRange);
+    }
+    timeline::RangeAnswer range;
+    Check(!asked.Range(track.kind, all, &range));
+  }
+  std::vector<timeline::DeviceGaps> gaps;
+  timeline::CallTree tree;
+  timeline::SearchAnswer found;
+  Check(!asked.Gaps(all, &gaps) && !asked.Calls(all, &tree) && !asked.Search("e", 10, &found));
+}
+
 void RunPasses(const analysis::Trace& trace) {
   analysis::PassOptions options;
   options.symbolize = false;
@@ -83,6 +131,7 @@ void RunPasses(const analysis::Trace& trace) {
   };
   analysis::ExportReport report;
   Check(!analysis::ExportChrome(trace, {}, append, &json, &report) && nlohmann::json::accept(json));
+  AskTimeline(trace);
 }
 #else
 void RunPasses(const analysis::Trace&) {}

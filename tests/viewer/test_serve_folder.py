@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import urllib.parse
 
 import pytest
 
@@ -129,6 +130,10 @@ def test_a_comparison_is_that_of_diff(served, runs, tmp_path, names):
     status, headers, body = served.get(f"diff/{before}/{after}/results/diff")
     assert (status, headers["Content-Type"], body) == (200, "application/json", expected.stdout)
     assert served.get(f"diff/{before}/{after}/results/overview")[0] == 404
+    # Each recording has a timeline, two together have none.
+    question = urllib.parse.quote('{"ask":"info"}')
+    assert served.get(f"diff/{before}/{after}/timeline/{question}")[0] == 404
+    assert served.json(f"c/{before}/timeline/{question}")["tracks"]
 
 
 def test_two_that_cannot_be_compared(served, runs):
