@@ -203,6 +203,7 @@ Json EntriesJson(const std::vector<PassEntry>& table, Json* messages) {
     const Descriptor* result = entry.type();
     AddMessage(result, messages);
     entries.push_back({{"name", entry.info.name},
+                       {"summary", entry.info.summary},
                        {"keys", entry.info.keys},
                        {"message", result->name()},
                        {"main_table", entry.main_table},

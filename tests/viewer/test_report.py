@@ -24,9 +24,10 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
-# The entries of the rail of a program that used a GPU, and the pages that are tabs of two of them.
-ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads"]
-TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes"]
+# The entries of the rail of a program that used a GPU, and the pages that are tabs of three of them.
+ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads", "device_memory"]
+TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes", "unified_memory",
+        "overhead"]
 PAGES = [*ENTRIES, *TABS, "health"]
 
 
@@ -183,6 +184,33 @@ def test_pages_of_one_pass_show_the_figures_of_stats(tmp_path, source):
         assert compared >= 2, name
     for key in empty:
         assert re.search("No .* (recorded|found)|No CUDA graphs were launched|This recording has no ", seen["text"][key]), key
+
+
+@needs_page
+@pytest.mark.parametrize("source, name", [(TRACES / "pools.gpt", "device_memory"), (TRACES / "managed.gpt", "unified_memory"), (TRACES / "gpu.gpt", "overhead")],
+                         ids=["device_memory", "unified_memory", "overhead"])
+def test_a_pass_without_a_page_has_a_page_of_its_tables(tmp_path, source, name):
+    """Its titles, units and rows are those of the schema and of stats."""
+    done = gpuprof("schema", "--json", cwd=ROOT)
+    [entry] = [each for each in json.loads(done.stdout)["results"]["passes"] if each["name"] == name]
+    table = entry["tables"][0]
+    result = stats(name, source, cwd=tmp_path)
+    rows = result[table["rows"]]
+    assert rows, "the trace has nothing to show"
+    seen = probe(write_report(source, tmp_path), tmp_path, f"csv:{name}", f"text:{name}")
+    assert_quiet(seen)
+    shown = rows_of(seen["csv"][name])
+    assert len(shown) == len(rows)
+    compared = 0
+    for title, column in figures_of(table, result["by"]):
+        if title in shown[0]:
+            figures = sorted(figure_in(row, column) for row in rows)
+            assert sorted(float(row[title] or -1) for row in shown) == pytest.approx(figures), title
+            compared += 1
+    assert compared >= 2
+    assert entry["summary"] in seen["text"][name]
+    for other in entry["tables"][1:]:
+        assert not result[other["rows"]] or other["title"] in seen["text"][name], other["rows"]
 
 
 @needs_page

@@ -117,6 +117,9 @@ function literal(value) {
 // Returns the text of the module of tables.
 function tablesOf({ passes, messages }) {
   const lines = [];
+  const summaries = passes
+    .filter(({ tables }) => tables.length > 0)
+    .map(({ name, summary }) => `  ${name}: ${literal(summary)},`);
   for (const { name, tables } of passes) {
     if (tables.length === 0) continue;
     lines.push(`  ${name}: [`);
@@ -135,6 +138,11 @@ function tablesOf({ passes, messages }) {
   return `${HEAD}parts/described.tsx makes columns of it.
 
 import type { TableLayout } from "./layout";
+
+/** What each pass tells, in a few words. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+${summaries.join("\n")}
+};
 
 /** The tables of each pass. */
 export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {

@@ -5,6 +5,32 @@
 
 import type { TableLayout } from "./layout";
 
+/** What each pass tells, in a few words. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+  overview: "Time and memory of the run, and what to try",
+  steps: "Each step: what the host and each GPU did in it, and why the GPU had no work",
+  ops: "Framework operations: time of the host and of GPUs, eager or compiled, by name, type, shape or module",
+  kernels: "Kernels on the GPU: count, total, mean, by name, launch configuration, stream, operation or family",
+  memcpy: "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
+  device_memory: "Memory allocated through CUDA: peak, still live, pools, by kind, device, pool, size or stream",
+  unified_memory: "Managed memory: migrations, page faults, thrashing, by kind or device (--trace um)",
+  api: "CUDA calls: count, time, errors, delay until the GPU began",
+  sync: "Waits for the GPU, by kind and call, by thread, or by awaited stream",
+  streams: "GPUs and streams: how busy, what overlapped, which waited for which, why a GPU was idle",
+  idle: "Why each GPU had no work, and what the host did meanwhile",
+  critical_path: "What the end of two steps waited for, and their length without some of the time",
+  overlap: "How far computing, collectives and copies ran at the same time",
+  graphs: "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
+  overhead: "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
+  ranges: "Ranges of NVTX, ITT and PyTorch, and marks: count, total, GPU time, by name or domain",
+  counters: "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power",
+  heap: "Heap and framework memory: allocated, peak, still live, by call stack and operation",
+  locks: "Waits for locks and conditions, by object and caller",
+  files: "Reads of files: bytes, time, speed, by path or thread (--trace files)",
+  threads: "Threads: lifetime, processor time, waits",
+  health: "The recording itself: losses and their causes, cost, clock",
+};
+
 /** The tables of each pass. */
 export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
   overview: [
@@ -236,9 +262,8 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
         { field: "end_bytes", title: "at end", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
         { field: "end_count", title: "live", kind: "count", page: "offered" },
         { field: "older_count", title: "older", kind: "count", needs: "older_count", page: "offered" },
-        { field: "allocation_call_ns", title: "calls", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2, needs: "call_ratio", page: "offered" },
         { field: "mean_life_ns", title: "mean life", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2 },
-        { field: "device", title: "device", kind: "id" },
+        { field: "device", title: "device", kind: "id", exceptBy: ["device"] },
         { field: "context_end_count", title: "with context", kind: "count", shown: "any" },
       ],
     },
@@ -257,7 +282,6 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
         { field: "peak_ratio", title: "of it", kind: "percent" },
         { field: "peak_time_ns", title: "at", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2 },
         { field: "end_bytes", title: "at end", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
-        { field: "older_bytes", title: "older", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
         { field: "profiler_bytes", title: "profiler", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2, needs: "profiler_bytes" },
       ],
     },
@@ -277,7 +301,6 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
         { field: "reserved_at_peak_bytes", title: "reserved", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
         { field: "fragmentation_ratio", title: "unused", kind: "percent" },
         { field: "utilized_end_bytes", title: "at end", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
-        { field: "threshold_bytes", title: "threshold", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
         { field: "trim_count", title: "trims", kind: "count" },
         { field: "trimmed_bytes", title: "trimmed", kind: "scaled", unit: "MiB", divisor: 1048576, decimals: 2 },
         { field: "device", title: "device", kind: "id" },
