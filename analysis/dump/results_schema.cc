@@ -91,6 +91,20 @@ const char* ShownName(const TableColumn& column) {
   return "";
 }
 
+const char* PageName(OnPage on_page) {
+  switch (on_page) {
+    case OnPage::kShown:
+      return "shown";
+    case OnPage::kIfWide:
+      return "if_wide";
+    case OnPage::kOffered:
+      return "offered";
+    case OnPage::kAbsent:
+      return "absent";
+  }
+  return "";
+}
+
 Json ListOf(std::string_view words) {
   Json list = Json::array();
   while (!words.empty()) {
@@ -142,10 +156,18 @@ void AddMessage(const Descriptor* type, Json* messages) {
   }
 }
 
-Json ColumnJson(const TableColumn& column, const Descriptor* row) {
+Json ColumnJson(const TableColumn& column, const TableLayout& layout) {
+  const Descriptor* row = layout.row();
+  const Scale scale = ScaleOf(column, row);
   return {{"title", column.title},
           {"field", column.field},
           {"format", FormatName(UnitOf(column, row))},
+          {"unit", scale.unit},
+          {"divisor", scale.divisor},
+          {"decimals", scale.decimals},
+          {"tip", column.tip},
+          {"page", PageName(column.on_page)},
+          {"text", column.in_text && layout.in_text},
           {"share_of", column.share_of},
           {"computed", column.cell != nullptr || column.needs_if != nullptr},
           {"needs", column.needs},
@@ -162,11 +184,14 @@ Json TablesOf(const Descriptor* result) {
   Json tables = Json::array();
   for (const TableLayout& layout : LayoutsOf(result)) {
     Json columns = Json::array();
-    for (const TableColumn& column : layout.columns)
-      columns.push_back(ColumnJson(column, layout.row()));
+    for (const TableColumn& column : layout.columns) columns.push_back(ColumnJson(column, layout));
+    const auto [one, many] = NounsOf(layout);
     tables.push_back({{"rows", layout.rows},
+                      {"title", layout.title},
+                      {"noun", {one, many}},
                       {"message", layout.row()->name()},
                       {"only_by", ListOf(layout.only_by)},
+                      {"sorted_by", layout.sorted_by},
                       {"columns", std::move(columns)}});
   }
   return tables;
@@ -178,6 +203,7 @@ Json EntriesJson(const std::vector<PassEntry>& table, Json* messages) {
     const Descriptor* result = entry.type();
     AddMessage(result, messages);
     entries.push_back({{"name", entry.info.name},
+                       {"summary", entry.info.summary},
                        {"keys", entry.info.keys},
                        {"message", result->name()},
                        {"main_table", entry.main_table},

@@ -38,13 +38,16 @@ inline constexpr TableColumn kTimeColumns[] = {
     {.field = "category",
      .title = "meaning",
      .cell = CellOf<results::CategoryTime, MeaningCell>,
-     .flexible = true},
+     .flexible = true,
+     .on_page = OnPage::kAbsent},
 };
 constexpr TableLayout TimesLayout(std::string_view rows) {
   return {.rows = rows,
           .row = results::CategoryTime::descriptor,
           .columns = kTimeColumns,
-          .is_complete = true};
+          .is_complete = true,
+          .sorted_by = "total_ns",
+          .noun = "category"};
 }
 
 TextTable TimesTable(const google::protobuf::RepeatedPtrField<results::CategoryTime>& times);

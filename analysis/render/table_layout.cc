@@ -214,6 +214,7 @@ bool Any(const TableColumn& column, const Path& path, const CellContext& context
 
 bool IsShown(const TableColumn& column, const TableLayout& layout, const std::string& by,
              const TableRows& rows, const Cells& cells, const CellContext& context) {
+  if (!column.in_text) return false;
   if (!column.only_by.empty() && !HasWord(column.only_by, by)) return false;
   if (HasWord(column.except_by, by)) return false;
   const Path path =
@@ -244,6 +245,14 @@ std::string KeyOf(const ResultMessage& result) {
 bool EndsIn(std::string_view name, std::string_view end) {
   return name == end || (name.size() > end.size() && name.ends_with(end) &&
                          name[name.size() - end.size() - 1] == '_');
+}
+
+// Returns whether a time is of one event of many: mostly short.
+bool IsOfOneEvent(std::string_view name) {
+  for (const std::string_view part : {"mean", "median", "min", "max", "first"}) {
+    if (name.starts_with(part) || EndsIn(name.substr(0, name.rfind('_')), part)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -301,6 +310,36 @@ Unit UnitOf(const TableColumn& column, const Descriptor* row) {
   return path.empty() ? Unit::kText : UnitOf(path.back());
 }
 
+Scale ScaleOf(const TableColumn& column, const Descriptor* row) {
+  if (column.scale.divisor != 0) return column.scale;
+  const Path path = FieldsOf(row, column.field);
+  const std::string_view name = path.empty() ? std::string_view() : path.back()->name();
+  switch (UnitOf(column, row)) {
+    case Unit::kDuration:
+      return IsOfOneEvent(name) ? kMicroseconds : kMilliseconds;
+    case Unit::kBytes:
+      return kMebibytes;
+    case Unit::kBytesPerSecond:
+      return {"MiB/s", 1 << 20, 1};
+    case Unit::kReal:
+      return EndsIn(name, "per_step") || EndsIn(name, "per_launch") ? kTenths : Scale{"", 1, 2};
+    default:
+      return {};
+  }
+}
+
+std::pair<std::string, std::string> NounsOf(const TableLayout& layout) {
+  std::string one(layout.noun);
+  if (one.empty()) {
+    one = layout.rows.substr(layout.rows.rfind('.') + 1);
+    if (one.ends_with('s')) one.pop_back();
+    std::replace(one.begin(), one.end(), '_', ' ');
+  }
+  if (one.ends_with('y') && !one.ends_with("ay"))
+    return {one, one.substr(0, one.size() - 1) + "ies"};
+  return {one, one + (one.ends_with('s') ? "es" : "s")};
+}
+
 bool IsRightAligned(const TableColumn& column, const Descriptor* row) {
   if (column.align != ColumnAlign::kOfUnit) return column.align == ColumnAlign::kRight;
   const Unit unit = UnitOf(column, row);
@@ -350,6 +389,11 @@ std::string TableText(const std::string& heading, const TableLayout& layout,
       rows.push_back(&r->GetRepeatedMessage(result, path[0], i));
   }
   return TableText(heading, layout, std::move(rows), result, options);
+}
+
+std::string TableText(const TableLayout& layout, const ResultMessage& result,
+                      const TextOptions& options) {
+  return TableText(std::string(layout.title), layout, result, options);
 }
 
 }  // namespace gpuprof::analysis

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tables as data: which field of a row a column shows, how, under which title and when. One maker
-// turns rows and their layout into a text table. `gpuprof schema --json` prints the layouts for
-// other renderers. Any thread.
+// turns rows and their layout into a text table. `gpuprof schema --json` prints the layouts; the
+// page of reports and its tests take their columns from there. So each column is described once.
+//
+// The layouts are C++ in the file of a result's text. Options of fields in
+// proto/results/ would not do: an option belongs to one field. A column may need two fields. A
+// field may have another title for each key of --by. The rare cell is a function. Options would say
+// less in more lines, and every reader of results would carry them. Any thread.
 
 #pragma once
 
@@ -12,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/render/text.h"
@@ -48,6 +54,32 @@ enum class ShownIf {
 
 enum class ColumnAlign { kOfUnit, kLeft, kRight };
 
+// How the page of reports shows a column.
+enum class OnPage {
+  kShown,
+  kIfWide,   // hidden in a narrow window
+  kOffered,  // hidden until it is chosen
+  kAbsent,
+};
+
+// The unit in which the page shows a column: one for all cells, with fixed decimals. Text chooses a
+// unit for each cell.
+struct Scale {
+  std::string_view unit;
+  double divisor = 0;
+  int decimals = 0;
+};
+inline constexpr Scale kSeconds = {"s", 1e9, 2};
+inline constexpr Scale kMilliseconds = {"ms", 1e6, 2};
+inline constexpr Scale kMicroseconds = {"\u00b5s", 1e3, 1};
+inline constexpr Scale kNanoseconds = {"ns", 1, 0};
+inline constexpr Scale kMebibytes = {"MiB", 1 << 20, 2};
+inline constexpr Scale kTera = {"", 1e12, 1};
+inline constexpr Scale kTenths = {"", 1, 1};
+inline constexpr Scale kWholes = {"", 1, 0};
+// Each cell has a unit of its own, as in text: for sizes of very different kinds.
+inline constexpr Scale kOwnUnits = {"", 1, 0};
+
 // What a computed cell may look at besides its row.
 struct CellContext {
   const ResultMessage& result;
@@ -74,14 +106,22 @@ struct TableColumn {
   RowTest shown_if = nullptr;       // for kAny: in place of a field
   std::string_view only_by = {};    // only with these keys of `by`, "name stream"
   std::string_view except_by = {};  // not with these
+  std::string_view tip = {};        // explains the column, on the page
+  Scale scale = {};                 // of the page; without a divisor: what ScaleOf says
+  OnPage on_page = OnPage::kShown;
+  bool in_text = true;
 };
 
 struct TableLayout {
   std::string_view rows;  // path of the list in the result: "copies", "paths.shares"
   const google::protobuf::Descriptor* (*row)();
   std::span<const TableColumn> columns;
-  bool is_complete = false;       // no limit of rows holds for it
-  std::string_view only_by = {};  // only with these keys of `by`
+  bool is_complete = false;         // no limit of rows holds for it
+  std::string_view only_by = {};    // only with these keys of `by`
+  std::string_view sorted_by = {};  // the field by which the rows come, the greatest first
+  std::string_view noun = {};       // one row: "copy"; "": the last word of `rows`, without its s
+  std::string_view title = {};      // of the table, where a result has several
+  bool in_text = true;              // false: text says it otherwise
 };
 
 // What tells the rows of one table apart where their names may not.
@@ -96,6 +136,10 @@ inline constexpr TableColumn kWhoseContext = {
 Unit UnitOf(const google::protobuf::FieldDescriptor* field);
 // Returns the unit in which a column shows its field.
 Unit UnitOf(const TableColumn& column, const google::protobuf::Descriptor* row);
+// Returns the unit of a column of the page. A divisor of 0 says that the column has no unit.
+Scale ScaleOf(const TableColumn& column, const google::protobuf::Descriptor* row);
+// Returns one row and several in words: {"copy", "copies"}.
+std::pair<std::string, std::string> NounsOf(const TableLayout& layout);
 bool IsRightAligned(const TableColumn& column, const google::protobuf::Descriptor* row);
 
 // Returns the fields on a path, the last one innermost. Empty: the path leads to no field.
@@ -130,6 +174,9 @@ std::string TableText(const std::string& heading, const TableLayout& layout,
 // Returns the table of the rows that the layout names, which are a list of the result itself.
 std::string TableText(const std::string& heading, const TableLayout& layout,
                       const ResultMessage& result, const TextOptions& options);
+// Returns the same table under the layout's own title.
+std::string TableText(const TableLayout& layout, const ResultMessage& result,
+                      const TextOptions& options);
 
 // Gives a function of one type of row the signature of a cell.
 template <typename Row, std::string (*kFunction)(const Row& row, const CellContext& context)>

@@ -30,17 +30,34 @@ constexpr TableColumn kColumns[] = {
     {.field = "total_ratio", .title = "share"},
     {.field = "mean_ns", .title = "mean"},
     {.field = "median_ns", .title = "median"},
-    {.field = "min_ns", .title = "min"},
+    {.field = "min_ns", .title = "min", .on_page = OnPage::kOffered},
     {.field = "max_ns", .title = "max"},
-    {.field = "work_count", .title = "GPU work", .needs = "work_count", .blank = "-"},
-    {.field = "mean_delay_ns", .title = "delay", .needs = "work_count", .blank = "-"},
+    {.field = "work_count",
+     .title = "GPU work",
+     .needs = "work_count",
+     .blank = "-",
+     .tip = "Kernels, copies and memsets that these calls began"},
+    {.field = "mean_delay_ns",
+     .title = "delay",
+     .needs = "work_count",
+     .blank = "-",
+     .tip = "Mean time from the begin of the call until the GPU began"},
     {.field = "error_count",
      .title = "errors",
      .cell = CellOf<results::ApiCall, ErrorWords>,
      .needs = "error_count",
      .blank = "-"},
+    {.field = "first_error", .title = "first error", .needs = "error_count", .in_text = false},
+    {.field = "domain",
+     .title = "interface",
+     .only_by = "function",
+     .on_page = OnPage::kOffered,
+     .in_text = false},
 };
-constexpr TableLayout kLayouts[] = {{"calls", results::ApiCall::descriptor, kColumns}};
+constexpr TableLayout kLayouts[] = {{.rows = "calls",
+                                     .row = results::ApiCall::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "total_ns"}};
 
 }  // namespace
 

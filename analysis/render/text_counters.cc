@@ -86,6 +86,7 @@ constexpr TableColumn kColumns[] = {
      .title = "counter",
      .cell = CellOf<results::CounterUse, CounterWords>,
      .flexible = true},
+    {.field = "device", .title = "device", .in_text = false},
     {.field = "mean",
      .title = "mean",
      .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::mean>>},
@@ -102,6 +103,7 @@ constexpr TableColumn kColumns[] = {
      .title = "max",
      .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::max>>},
     {.field = "count", .title = "samples"},
+    {.field = "covered_ns", .title = "covered", .scale = kSeconds, .in_text = false},
     // The counters of an imported file have no source.
     {.field = "source", .title = "from", .shown = ShownIf::kAny},
     {.field = "last",
@@ -110,10 +112,24 @@ constexpr TableColumn kColumns[] = {
      .shown = ShownIf::kNone,
      .shown_by = "source"},
 };
-constexpr TableLayout kLayouts[] = {{.rows = "counters",
-                                     .row = results::CounterUse::descriptor,
-                                     .columns = kColumns,
-                                     .is_complete = true}};
+constexpr TableColumn kReasonColumns[] = {
+    {.field = "name", .title = "reason for lower clocks"},
+    {.field = "device", .title = "device"},
+    {.field = "total_ns", .title = "time"},
+    {.field = "total_ratio", .title = "share"},
+};
+constexpr TableLayout kLayouts[] = {
+    {.rows = "counters",
+     .row = results::CounterUse::descriptor,
+     .columns = kColumns,
+     .is_complete = true},
+    {.rows = "reasons",
+     .row = results::ClocksEventReason::descriptor,
+     .columns = kReasonColumns,
+     .sorted_by = "total_ns",
+     .title = "Reasons for lower clocks",
+     .in_text = false},
+};
 
 template <typename IsWanted>
 std::string TableOf(const results::Counters& result, const TextOptions& options,

@@ -65,6 +65,7 @@ constexpr TableColumn kShareColumns[] = {
      .title = "on the path",
      .cell = CellOf<results::PathShare, ShareName>,
      .flexible = true},
+    {.field = "kind", .title = "kind", .in_text = false},
     {.field = "total_ns", .title = "time"},
     {.field = "total_ratio", .title = "share"},
     {.field = "count", .title = "pieces"},
@@ -79,11 +80,19 @@ constexpr TableColumn kWhatIfColumns[] = {
 };
 constexpr TableLayout kLayouts[] = {
     TimesLayout("paths.categories"),
-    {"paths.shares", results::PathShare::descriptor, kShareColumns},
+    {.rows = "paths.shares",
+     .row = results::PathShare::descriptor,
+     .columns = kShareColumns,
+     .sorted_by = "total_ns",
+     .noun = "piece",
+     .title = "What the end of the last step waited for"},
     {.rows = "paths.what_ifs",
      .row = results::WhatIf::descriptor,
      .columns = kWhatIfColumns,
-     .is_complete = true},
+     .is_complete = true,
+     .sorted_by = "saved_ns",
+     .noun = "case",
+     .title = "What if"},
 };
 
 }  // namespace
@@ -96,9 +105,10 @@ std::string CriticalPathText(const results::CriticalPaths& result, const TextOpt
   std::string out;
   for (const results::CriticalPath& path : result.paths()) {
     out += TableText(WindowText(path), kLayouts[0], PointersTo(path.categories()), result, options);
-    out += TableText("What the end of the last step waited for", kLayouts[1],
-                     PointersTo(path.shares()), result, options);
-    out += TableText("What if", kLayouts[2], PointersTo(path.what_ifs()), result, options);
+    out += TableText(std::string(kLayouts[1].title), kLayouts[1], PointersTo(path.shares()), result,
+                     options);
+    out += TableText(std::string(kLayouts[2].title), kLayouts[2], PointersTo(path.what_ifs()),
+                     result, options);
   }
   return out + MetaText(result.meta(), options);
 }

@@ -72,22 +72,26 @@ constexpr TableColumn kUseColumns[] = {
     {.field = "count", .title = "count"},
     {.field = "release_count", .title = "released"},
     {.field = "allocated_bytes", .title = "allocated"},
-    {.field = "mean_bytes", .title = "mean"},
+    {.field = "mean_bytes", .title = "mean", .on_page = OnPage::kOffered},
     {.field = "peak_bytes", .title = "peak"},
-    {.field = "peak_time_ns", .title = "at"},
+    {.field = "peak_time_ns", .title = "at", .on_page = OnPage::kOffered},
     {.field = "end_bytes", .title = "at end"},
-    {.field = "end_count", .title = "live"},
+    {.field = "end_count", .title = "live", .on_page = OnPage::kOffered},
     {.field = "older_count",
      .title = "older",
      .cell = CellOf<results::MemoryUse, OlderWords>,
      .needs = "older_count",
-     .blank = "-"},
+     .blank = "-",
+     .on_page = OnPage::kOffered},
     {.field = "allocation_call_ns",
      .title = "calls",
      .cell = CellOf<results::MemoryUse, CallWords>,
      .needs = "call_ratio",
-     .blank = "-"},
-    {.field = "device", .title = "device"},
+     .blank = "-",
+     .on_page = OnPage::kAbsent},
+    {.field = "mean_life_ns", .title = "mean life", .scale = kMilliseconds, .in_text = false},
+    {.field = "device", .title = "device", .on_page = OnPage::kAbsent},
+    {.field = "device", .title = "device", .except_by = "device", .in_text = false},
     {.field = "context_end_count", .title = "with context", .shown = ShownIf::kAny},
 };
 constexpr TableColumn kDeviceColumns[] = {
@@ -101,7 +105,8 @@ constexpr TableColumn kDeviceColumns[] = {
     {.field = "end_bytes", .title = "at end"},
     {.field = "older_bytes",
      .title = "older",
-     .cell = CellOf<results::MemoryDevice, OlderOnDevice>},
+     .cell = CellOf<results::MemoryDevice, OlderOnDevice>,
+     .on_page = OnPage::kAbsent},
     {.field = "profiler_bytes",
      .title = "profiler",
      .cell = CellOf<results::MemoryDevice, ProfilersOwn>,
@@ -120,7 +125,8 @@ constexpr TableColumn kPoolColumns[] = {
     {.field = "utilized_end_bytes", .title = "at end"},
     {.field = "threshold_bytes",
      .title = "threshold",
-     .cell = CellOf<results::MemoryPool, ThresholdWords>},
+     .cell = CellOf<results::MemoryPool, ThresholdWords>,
+     .on_page = OnPage::kAbsent},
     {.field = "trim_count", .title = "trims"},
     {.field = "trimmed_bytes", .title = "trimmed"},
     {.field = "device", .title = "device"},
@@ -142,19 +148,31 @@ constexpr TableColumn kLiveColumns[] = {
     {.field = "tid", .title = "tid", .blank = "-"},
 };
 constexpr TableLayout kLayouts[] = {
-    {"uses", results::MemoryUse::descriptor, kUseColumns},
-    {"devices", results::MemoryDevice::descriptor, kDeviceColumns},
-    {"pools", results::MemoryPool::descriptor, kPoolColumns},
-    {"live", results::LiveAllocation::descriptor, kLiveColumns},
-    {"ended", results::LiveAllocation::descriptor, kLiveColumns},
+    {.rows = "uses",
+     .row = results::MemoryUse::descriptor,
+     .columns = kUseColumns,
+     .sorted_by = "peak_bytes",
+     .noun = "kind"},
+    {.rows = "devices",
+     .row = results::MemoryDevice::descriptor,
+     .columns = kDeviceColumns,
+     .title = "On the devices (profiler: estimated memory that CUPTI reserves for gpuprof; not in "
+              "the other figures)"},
+    {.rows = "pools",
+     .row = results::MemoryPool::descriptor,
+     .columns = kPoolColumns,
+     .title = "Pools"},
+    {.rows = "live",
+     .row = results::LiveAllocation::descriptor,
+     .columns = kLiveColumns,
+     .noun = "allocation",
+     .title = "Live at the end, the largest"},
+    {.rows = "ended",
+     .row = results::LiveAllocation::descriptor,
+     .columns = kLiveColumns,
+     .noun = "allocation",
+     .title = "Released only with their context, the largest"},
 };
-
-std::string Devices(const results::DeviceMemory& result, const TextOptions& options) {
-  return TableText(
-      "On the devices (profiler: estimated memory that CUPTI reserves for gpuprof; not in the "
-      "other figures)",
-      kLayouts[1], result, options);
-}
 
 }  // namespace
 
@@ -162,15 +180,14 @@ std::span<const TableLayout> DeviceMemoryLayouts() { return kLayouts; }
 
 std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOptions& options) {
   if (result.uses().empty() && result.pools().empty()) {
-    const std::string devices = Devices(result, options);
+    const std::string devices = TableText(kLayouts[1], result, options);
     return "No allocation of GPU memory was recorded.\n" + (devices.empty() ? "" : "\n" + devices) +
            MetaText(result.meta(), options);
   }
-  return TableText(Heading(result), kLayouts[0], result, options) + Devices(result, options) +
-         TableText("Pools", kLayouts[2], result, options) +
-         TableText("Live at the end, the largest", kLayouts[3], result, options) +
-         TableText("Released only with their context, the largest", kLayouts[4], result, options) +
-         MetaText(result.meta(), options);
+  std::string text = TableText(Heading(result), kLayouts[0], result, options);
+  for (const TableLayout& layout : std::span(kLayouts).subspan(1))
+    text += TableText(layout, result, options);
+  return text + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -39,19 +39,28 @@ constexpr TableColumn kColumns[] = {
     {.field = "pid", .title = "pid", .shown = ShownIf::kDifferent, .only_by = "thread"},
     {.field = "tid", .title = "tid", .shown = ShownIf::kAny, .only_by = "thread"},
     {.field = "host", .title = "host", .shown = ShownIf::kDifferent, .except_by = "thread"},
-    {.field = "thread_count", .title = "threads", .except_by = "thread"},
+    {.field = "thread_count",
+     .title = "threads",
+     .except_by = "thread",
+     .on_page = OnPage::kOffered},
     {.field = "file_count", .title = "files", .only_by = "thread"},
     {.field = "count", .title = "reads"},
     {.field = "total_bytes", .title = "bytes"},
     {.field = "total_ns", .title = "total"},
     {.field = "total_ratio", .title = "share"},
-    {.field = "captured_ratio", .title = "of capture"},
+    {.field = "captured_ratio",
+     .title = "of capture",
+     .tip = "A part of the captured time. Several threads together can have more than 100 %"},
     {.field = "mean_ns", .title = "mean"},
     {.field = "median_ns", .title = "median"},
     {.field = "max_ns", .title = "max"},
-    {.field = "mb_per_s", .title = "MB/s", .blank = "-"},
+    {.field = "mb_per_s", .title = "MB/s", .blank = "-", .scale = kTenths},
+    {.field = "failed_count", .title = "failed", .in_text = false},
 };
-constexpr TableLayout kLayouts[] = {{"files", results::FileReads::descriptor, kColumns}};
+constexpr TableLayout kLayouts[] = {{.rows = "files",
+                                     .row = results::FileReads::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "total_ns"}};
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/meta.pb.h"
@@ -218,7 +220,37 @@ results::Meta MetaBeside(const results::Health& result) {
   return meta;
 }
 
+// Text has a paragraph for each process. The page has a row.
+constexpr TableColumn kColumns[] = {
+    {.field = "name", .title = "process"},
+    {.field = "pid", .title = "pid"},
+    {.field = "count", .title = "events"},
+    {.field = "lost_count", .title = "lost"},
+    {.field = "lost_ratio", .title = "of all"},
+    {.field = "slowdown_ratio",
+     .title = "cost in the program",
+     .tip = "Part of the captured time that hooks, stacks and observers took"},
+    {.field = "background_ratio", .title = "of a processor", .tip = "gpuprof's own threads"},
+    {.field = "hook_ns", .title = "hooks"},
+    {.field = "stack_ns", .title = "stacks"},
+    {.field = "op_ns", .title = "operations"},
+    {.field = "file_bytes", .title = "file", .scale = kOwnUnits},
+    {.field = "bytes_per_event", .title = "bytes an event", .scale = kTenths},
+    {.field = "memory_bytes", .title = "memory", .scale = kOwnUnits, .on_page = OnPage::kOffered},
+    {.field = "clock", .title = "clock"},
+    {.field = "clock_residual_ns", .title = "clock error", .scale = kNanoseconds},
+    {.field = "ended", .title = "ended"},
+};
+constexpr TableLayout kLayouts[] = {{.rows = "processes",
+                                     .row = results::HealthProcess::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "count",
+                                     .noun = "process",
+                                     .in_text = false}};
+
 }  // namespace
+
+std::span<const TableLayout> HealthLayouts() { return kLayouts; }
 
 std::string HealthText(const results::Health& result, const TextOptions& options) {
   std::string out;

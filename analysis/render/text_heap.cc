@@ -84,9 +84,14 @@ constexpr TableColumn kStackColumns[] = {
     {.field = "peak_ratio", .title = "of peak"},
     {.field = "allocated_bytes", .title = "allocated"},
     {.field = "count", .title = "count"},
-    {.field = "short_lived_count", .title = "short-lived"},
+    {.field = "short_lived_count", .title = "short-lived", .on_page = OnPage::kOffered},
     {.field = "end_bytes", .title = "at end"},
-    {.field = "stack_id", .title = "stack"},
+    {.field = "mean_life_ns",
+     .title = "mean life",
+     .needs = "mean_life_ns",
+     .scale = kMilliseconds,
+     .in_text = false},
+    {.field = "stack_id", .title = "stack", .on_page = OnPage::kOffered},
 };
 constexpr TableColumn kSizeColumns[] = {
     {.field = "low_bytes", .title = "size from"},
@@ -145,27 +150,43 @@ constexpr TableColumn kTensorOpColumns[] = {
 };
 enum Table : size_t { kStacks, kSizes, kMapped, kMappingStacks, kTensors, kTensorOps };
 constexpr TableLayout kLayouts[] = {
-    {"stacks", results::HeapStack::descriptor, kStackColumns},
+    {.rows = "stacks",
+     .row = results::HeapStack::descriptor,
+     .columns = kStackColumns,
+     .sorted_by = "peak_bytes",
+     .noun = "place",
+     .title = "Call stacks, by bytes live at the peak"},
     {.rows = "sizes",
      .row = results::HeapSize::descriptor,
      .columns = kSizeColumns,
-     .is_complete = true},
+     .is_complete = true,
+     .title = "Sizes"},
     {.rows = "mapped",
      .row = results::MappedMemory::descriptor,
      .columns = kMappedColumns,
-     .is_complete = true},
-    {"mapping_stacks", results::MappingStack::descriptor, kMappingStackColumns},
+     .is_complete = true,
+     .noun = "kind",
+     .title = "Mapped address ranges (mmap; allocators take their memory from here)"},
+    {.rows = "mapping_stacks",
+     .row = results::MappingStack::descriptor,
+     .columns = kMappingStackColumns,
+     .title = "Call stacks that mapped"},
     {.rows = "tensors",
      .row = results::TensorDevice::descriptor,
      .columns = kTensorColumns,
-     .is_complete = true},
-    {"tensor_ops", results::TensorOp::descriptor, kTensorOpColumns},
+     .is_complete = true,
+     .title = "Framework memory"},
+    {.rows = "tensor_ops",
+     .row = results::TensorOp::descriptor,
+     .columns = kTensorOpColumns,
+     .sorted_by = "peak_bytes",
+     .noun = "operation",
+     .title = "Framework memory by operation"},
 };
 
 std::string Stacks(const results::Heap& result, const TextOptions& options) {
   const Pids pid(result.stacks());
-  std::string out =
-      TableText("Call stacks, by bytes live at the peak", kLayouts[kStacks], result, options);
+  std::string out = TableText(kLayouts[kStacks], result, options);
   for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
     const results::HeapStack& s = result.stacks(i);
     if (s.call_stack() == 0 || s.peak_bytes() == 0) continue;
@@ -189,13 +210,10 @@ std::string HeapText(const results::Heap& result, const TextOptions& options) {
   for (const results::HeapProcess& process : result.processes()) {
     out += ProcessText(process, pid, result.short_lived_ns(), options.width);
   }
-  return out + Stacks(result, options) + TableText("Sizes", kLayouts[kSizes], result, options) +
-         TableText("Mapped address ranges (mmap; allocators take their memory from here)",
-                   kLayouts[kMapped], result, options) +
-         TableText("Call stacks that mapped", kLayouts[kMappingStacks], result, options) +
-         TableText("Framework memory", kLayouts[kTensors], result, options) +
-         TableText("Framework memory by operation", kLayouts[kTensorOps], result, options) +
-         MetaText(result.meta(), options);
+  out += Stacks(result, options);
+  for (const Table table : {kSizes, kMapped, kMappingStacks, kTensors, kTensorOps})
+    out += TableText(kLayouts[table], result, options);
+  return out + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -32,8 +32,11 @@ std::string LauncherWords(const results::IdleGap& gap) {
 
 constexpr TableColumn kGapColumns[] = {
     {.field = "start_ns", .title = "at"},
-    {.field = "duration_ns", .title = "gap"},
-    {.field = "late_ns", .title = "late"},
+    {.field = "duration_ns", .title = "gap", .scale = kMicroseconds},
+    {.field = "late_ns",
+     .title = "late",
+     .tip = "How long the host was late with the next work",
+     .scale = kMicroseconds},
     {.field = "cause", .title = "cause", .cell = CellOf<results::IdleGap, CauseWords>},
     {.field = "name", .title = "ended by", .flexible = true},
     {.field = "op",
@@ -45,7 +48,13 @@ constexpr TableColumn kGapColumns[] = {
      .needs = "host_function_ns",
      .blank = "-",
      .shown = ShownIf::kAny},
-    {.field = "during_function", .title = "meanwhile", .flexible = true, .shown = ShownIf::kAny},
+    {.field = "during_function",
+     .title = "meanwhile",
+     .flexible = true,
+     .shown = ShownIf::kAny,
+     .tip = "What the host ran"},
+    {.field = "step", .title = "step", .in_text = false},
+    {.field = "device", .title = "device", .in_text = false},
 };
 constexpr TableColumn kShareColumns[] = {
     {.field = "name", .title = "name", .flexible = true},
@@ -55,9 +64,21 @@ constexpr TableColumn kShareColumns[] = {
 };
 constexpr TableLayout kLayouts[] = {
     TimesLayout("devices.causes"),
-    {"gaps", results::IdleGap::descriptor, kGapColumns},
-    {"operations", results::HostShare::descriptor, kShareColumns},
-    {"functions", results::HostShare::descriptor, kShareColumns},
+    {.rows = "gaps",
+     .row = results::IdleGap::descriptor,
+     .columns = kGapColumns,
+     .sorted_by = "duration_ns",
+     .title = "The longest gaps"},
+    {.rows = "operations",
+     .row = results::HostShare::descriptor,
+     .columns = kShareColumns,
+     .sorted_by = "total_ns",
+     .title = "Operations of the launching threads while devices waited"},
+    {.rows = "functions",
+     .row = results::HostShare::descriptor,
+     .columns = kShareColumns,
+     .sorted_by = "total_ns",
+     .title = "Python functions of the launching threads while devices waited"},
 };
 
 }  // namespace
@@ -71,11 +92,7 @@ std::string IdleText(const results::Idle& result, const TextOptions& options) {
   for (const results::IdleDevice& device : result.devices())
     out +=
         TableText(DeviceHeading(device), kLayouts[0], PointersTo(device.causes()), result, options);
-  out += TableText("The longest gaps", kLayouts[1], result, options);
-  out += TableText("Operations of the launching threads while devices waited", kLayouts[2], result,
-                   options);
-  out += TableText("Python functions of the launching threads while devices waited", kLayouts[3],
-                   result, options);
+  for (const size_t table : {1, 2, 3}) out += TableText(kLayouts[table], result, options);
   return out + MetaText(result.meta(), options);
 }
 

@@ -81,14 +81,19 @@ constexpr TableColumn kLockColumns[] = {
      .cell = CellOf<results::Lock, LockWords>,
      .flexible = true},
     {.field = "kind", .title = "kind"},
+    {.field = "contended",
+     .title = "contended",
+     .tip = "Another thread held the lock; other waits are for events",
+     .in_text = false},
     {.field = "count", .title = "count"},
     {.field = "total_ns", .title = "total"},
     {.field = "mean_ns", .title = "mean"},
-    {.field = "max_ns", .title = "max"},
+    {.field = "max_ns", .title = "max", .scale = kMilliseconds},
     {.field = "step_ns", .title = "in steps"},
-    {.field = "object", .title = "object", .unit = Unit::kAddress},
+    {.field = "object", .title = "object", .unit = Unit::kAddress, .on_page = OnPage::kOffered},
     kPidColumn,
     {.field = "threads", .title = "threads", .flexible = true},
+    {.field = "holders", .title = "held by", .in_text = false},
 };
 // The waiting graph: whose hands others waited for.
 constexpr TableColumn kEdgeColumns[] = {
@@ -101,11 +106,16 @@ constexpr TableColumn kEdgeColumns[] = {
      .cell = CellOf<results::LockEdge, HolderWords>,
      .flexible = true},
     {.field = "kind", .title = "kind"},
-    {.field = "object", .title = "lock", .unit = Unit::kAddress, .needs = "object", .blank = "0"},
+    {.field = "object",
+     .title = "lock",
+     .unit = Unit::kAddress,
+     .needs = "object",
+     .blank = "0",
+     .on_page = OnPage::kOffered},
     kPidColumn,
     {.field = "count", .title = "waits"},
     {.field = "total_ns", .title = "total"},
-    {.field = "max_ns", .title = "longest"},
+    {.field = "max_ns", .title = "longest", .scale = kMilliseconds},
 };
 constexpr TableColumn kHolderColumns[] = {
     {.field = "name",
@@ -126,10 +136,28 @@ constexpr TableColumn kIntervalColumns[] = {
     {.field = "holder", .title = "held by", .flexible = true},
 };
 constexpr TableLayout kLayouts[] = {
-    {"locks", results::Lock::descriptor, kLockColumns},
-    {"edges", results::LockEdge::descriptor, kEdgeColumns},
-    {"holders", results::LockHolder::descriptor, kHolderColumns},
-    {"intervals", results::LockInterval::descriptor, kIntervalColumns},
+    {.rows = "locks",
+     .row = results::Lock::descriptor,
+     .columns = kLockColumns,
+     .sorted_by = "total_ns",
+     .noun = "wait",
+     .title = "Locks that other threads held"},
+    {.rows = "edges",
+     .row = results::LockEdge::descriptor,
+     .columns = kEdgeColumns,
+     .sorted_by = "total_ns",
+     .noun = "pair",
+     .title = "Who waited for whom"},
+    {.rows = "holders",
+     .row = results::LockHolder::descriptor,
+     .columns = kHolderColumns,
+     .title =
+         "Who made others wait (with those behind: also threads that waited for the waiters, while "
+         "the holder itself did not wait)"},
+    {.rows = "intervals",
+     .row = results::LockInterval::descriptor,
+     .columns = kIntervalColumns,
+     .title = "When most waited"},
 };
 
 // One sign an interval, from nobody to the most.
@@ -158,7 +186,7 @@ std::string OverTime(const results::Locks& result, const TextOptions& options) {
   if (worst.size() > kWorstIntervals) worst.resize(kWorstIntervals);
   return "Threads waiting for locks over time, one character per " +
          FormatDuration(result.intervals(0).length_ns()) + "\n  " + Curve(result) + "\n\n" +
-         TableText("When most waited", kLayouts[3],
+         TableText(std::string(kLayouts[3].title), kLayouts[3],
                    std::vector<const ResultMessage*>(worst.begin(), worst.end()), result, options);
 }
 
@@ -188,13 +216,10 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
   std::vector<const ResultMessage*> contended, others;
   for (const results::Lock& lock : result.locks())
     (lock.contended() ? contended : others).push_back(&lock);
-  out += TableText("Locks that other threads held", kLayouts[0], std::move(contended), result,
-                   options);
-  out += TableText("Who waited for whom", kLayouts[1], result, options);
-  out += TableText(
-      "Who made others wait (with those behind: also threads that waited for the waiters, while "
-      "the holder itself did not wait)",
-      kLayouts[2], result, options);
+  out +=
+      TableText(std::string(kLayouts[0].title), kLayouts[0], std::move(contended), result, options);
+  out += TableText(kLayouts[1], result, options);
+  out += TableText(kLayouts[2], result, options);
   out += OverTime(result, options);
   out += TableText("Intended waits (conditions, semaphores, barriers, joins)", kLayouts[0],
                    std::move(others), result, options);

@@ -20,14 +20,22 @@ std::string OwnerWords(const results::Overhead& o) { return o.is_recorder() ? "C
 constexpr TableColumn kColumns[] = {
     {.field = "name", .title = "kind", .flexible = true, .except_by = "thread"},
     {.field = "name", .title = "thread", .flexible = true, .only_by = "thread"},
-    {.field = "is_recorder", .title = "of", .cell = CellOf<results::Overhead, OwnerWords>},
+    {.field = "is_recorder",
+     .title = "of",
+     .cell = CellOf<results::Overhead, OwnerWords>,
+     .on_page = OnPage::kAbsent},
+    {.field = "is_recorder", .title = "of CUPTI", .in_text = false},
     {.field = "count", .title = "count"},
     {.field = "total_ns", .title = "total"},
     {.field = "mean_ns", .title = "mean"},
     {.field = "max_ns", .title = "max"},
-    {.field = "max_start_ns", .title = "longest at"},
+    {.field = "max_start_ns", .title = "longest at", .scale = kMilliseconds},
 };
-constexpr TableLayout kLayouts[] = {{"overheads", results::Overhead::descriptor, kColumns}};
+constexpr TableLayout kLayouts[] = {{.rows = "overheads",
+                                     .row = results::Overhead::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "total_ns",
+                                     .noun = "kind"}};
 
 }  // namespace
 

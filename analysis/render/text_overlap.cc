@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/overlap.pb.h"
 
@@ -59,7 +61,46 @@ std::string DeviceText(const results::DeviceOverlap& device, const TextOptions& 
   return Section(heading, table, options, 0);
 }
 
+// Text has a row for each kind of work of a device. The page has a row for each device.
+constexpr TableColumn kColumns[] = {
+    {.field = "device", .title = "device"},
+    {.field = "name", .title = "name", .on_page = OnPage::kOffered},
+    kPidColumn,
+    {.field = "busy_ns", .title = "busy", .tip = "Anything ran"},
+    {.field = "idle_ns", .title = "idle", .tip = "Nothing ran"},
+    {.field = "compute_ns", .title = "compute", .tip = "Kernels that are not collectives"},
+    {.field = "collective_ns", .title = "collectives", .tip = "Kernels of collectives"},
+    {.field = "exposed_collective_ns",
+     .title = "exposed collectives",
+     .tip = "While nothing computed"},
+    {.field = "hidden_collective_ratio",
+     .title = "hidden collectives",
+     .tip = "The part of the collectives' time that computing hides"},
+    {.field = "copy_ns", .title = "copies", .tip = "Copies and memsets"},
+    {.field = "exposed_copy_ns", .title = "exposed copies", .tip = "While no kernel ran"},
+    {.field = "hidden_copy_ratio",
+     .title = "hidden copies",
+     .tip = "The part of the copies' time that kernels hide"},
+    {.field = "several_streams_ns", .title = "several streams", .tip = "Kernels side by side"},
+    {.field = "graph_ns", .title = "whole graphs", .tip = "Graphs that were recorded as a whole"},
+    {.field = "compute_and_collective_ns",
+     .title = "compute with collectives",
+     .on_page = OnPage::kOffered},
+    {.field = "compute_and_copy_ns", .title = "compute with copies", .on_page = OnPage::kOffered},
+    {.field = "collective_and_copy_ns",
+     .title = "collectives with copies",
+     .on_page = OnPage::kOffered},
+    {.field = "host", .title = "host", .on_page = OnPage::kOffered},
+};
+constexpr TableLayout kLayouts[] = {{.rows = "devices",
+                                     .row = results::DeviceOverlap::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "busy_ns",
+                                     .in_text = false}};
+
 }  // namespace
+
+std::span<const TableLayout> OverlapLayouts() { return kLayouts; }
 
 std::string OverlapText(const results::Overlap& result, const TextOptions& options) {
   if (result.devices().empty())

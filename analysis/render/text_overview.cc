@@ -15,7 +15,9 @@
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
 #include "analysis/render/stack_frames.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "analysis/symbols/function_name.h"
 #include "proto/results/kernels.pb.h"
@@ -336,30 +338,43 @@ std::string StartText(int64_t start_ns) {
   return FormatDuration(std::max<int64_t>(start_ns, 0));
 }
 
-std::string Processes(const results::Overview& result, const TextOptions& options) {
-  TextTable table;
-  table.AddColumn("pid", Align::kRight);
-  table.AddColumn("parent", Align::kRight);
-  table.AddColumn("process", Align::kLeft, true);
-  table.AddColumn("role", Align::kLeft);
-  for (const char* header : {"from", "to", "threads", "cores busy", "events", "lost"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  table.AddColumn("ended", Align::kLeft);
-  const int rows = result.processes_size();
-  const Pids pid(result.processes());
-  for (int i = 0; i < Shown(rows, options); ++i) {
-    const results::OverviewProcess& p = result.processes(i);
-    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), WordOf(p.role()),
-                  StartText(p.start_ns()), FormatDuration(p.end_ns()),
-                  FormatNumber(p.thread_count()),
-                  p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatNumber(p.count()),
-                  FormatNumber(p.lost_count()), p.ended()});
-  }
-  return Section("Processes", table, options, rows);
+std::string StartWords(const results::OverviewProcess& process) {
+  return StartText(process.start_ns());
 }
 
+constexpr TableColumn kProcessColumns[] = {
+    {.field = "pid", .title = "pid"},
+    {.field = "ppid", .title = "parent"},
+    {.field = "name", .title = "process", .flexible = true},
+    {.field = "host", .title = "host", .shown = ShownIf::kDifferent, .in_text = false},
+    {.field = "role", .title = "role"},
+    {.field = "start_ns",
+     .title = "from",
+     .cell = CellOf<results::OverviewProcess, StartWords>,
+     .align = ColumnAlign::kRight,
+     .scale = kSeconds},
+    {.field = "end_ns", .title = "to", .scale = kSeconds},
+    {.field = "thread_count", .title = "threads"},
+    {.field = "cpu_ratio",
+     .title = "cores busy",
+     .unit = Unit::kReal,
+     .blank = "-",
+     .tip = "Processor time by the time of its captures"},
+    {.field = "step_count", .title = "steps", .in_text = false},
+    {.field = "count", .title = "events"},
+    {.field = "lost_count", .title = "lost"},
+    {.field = "ended", .title = "ended"},
+};
+constexpr TableLayout kLayouts[] = {{.rows = "processes",
+                                     .row = results::OverviewProcess::descriptor,
+                                     .columns = kProcessColumns,
+                                     .sorted_by = "count",
+                                     .noun = "process",
+                                     .title = "Processes"}};
+
 }  // namespace
+
+std::span<const TableLayout> OverviewLayouts() { return kLayouts; }
 
 std::string DeviceWord(const results::Overview& overview) {
   const auto& devices = overview.environment().devices();
@@ -482,7 +497,8 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
                  OpRows(result.worker_ops(), result.worker_ops_size(), options), options, 0);
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
-  return out + Memory(result, options) + Processes(result, options) + Recording(result, options);
+  return out + Memory(result, options) + TableText(kLayouts[0], result, options) +
+         Recording(result, options);
 }
 
 }  // namespace gpuprof::analysis

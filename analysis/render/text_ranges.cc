@@ -71,16 +71,24 @@ constexpr TableColumn kRangeColumns[] = {
      .cell = CellOf<results::Range, RangeWords>,
      .flexible = true,
      .only_by = "domain"},
+    {.field = "domain", .title = "domain", .except_by = "domain", .in_text = false},
     {.field = "kind", .title = "kind"},
     {.field = "count", .title = "count"},
     {.field = "total_ns", .title = "total", .needs_if = kIsSpan},
     {.field = "self_ns", .title = "self", .needs_if = kIsSpan},
     {.field = "mean_ns", .title = "mean", .needs_if = kIsSpan},
     {.field = "median_ns", .title = "median", .needs_if = kIsSpan},
-    {.field = "min_ns", .title = "min", .needs_if = kIsSpan},
+    {.field = "min_ns", .title = "min", .needs_if = kIsSpan, .on_page = OnPage::kOffered},
     {.field = "max_ns", .title = "max", .needs_if = kIsSpan},
     {.field = "device_ns", .title = "on GPU", .shown = ShownIf::kAny},
-    {.field = "thread_count", .title = "threads", .unit = Unit::kIdentifier},
+    {.field = "thread_count",
+     .title = "threads",
+     .unit = Unit::kIdentifier,
+     .on_page = OnPage::kOffered},
+    {.field = "incomplete_count",
+     .title = "not ended",
+     .on_page = OnPage::kOffered,
+     .in_text = false},
 };
 constexpr TableColumn kValueColumns[] = {
     {.field = "name", .title = "value"},
@@ -117,8 +125,14 @@ constexpr TableColumn kValueColumns[] = {
      .needs = "most_frequent"},
 };
 constexpr TableLayout kLayouts[] = {
-    {"ranges", results::Range::descriptor, kRangeColumns},
-    {"values", results::RangeValue::descriptor, kValueColumns},
+    {.rows = "ranges",
+     .row = results::Range::descriptor,
+     .columns = kRangeColumns,
+     .sorted_by = "total_ns"},
+    {.rows = "values",
+     .row = results::RangeValue::descriptor,
+     .columns = kValueColumns,
+     .title = "Values of payloads"},
 };
 
 }  // namespace
@@ -133,8 +147,7 @@ std::string RangesText(const results::Ranges& result, const TextOptions& options
                               FormatNumber(result.mark_count()) +
                               (result.mark_count() == 1 ? " mark" : " marks");
   return TableText(heading, kLayouts[0], result, options) +
-         TableText("Values of payloads", kLayouts[1], result, options) +
-         MetaText(result.meta(), options);
+         TableText(kLayouts[1], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -102,9 +102,9 @@ bool HasSeveralThreads(const ResultMessage&, const CellContext& context) {
 constexpr TableColumn kCategoryColumns[] = {
     {.field = "name", .title = "category"},
     {.field = "share_ratio", .title = "share"},
-    {.field = "mean_ns", .title = "mean"},
+    {.field = "mean_ns", .title = "mean", .scale = kMilliseconds},
     {.field = "p10_ns", .title = "p10"},
-    {.field = "median_ns", .title = "median"},
+    {.field = "median_ns", .title = "median", .scale = kMilliseconds},
     {.field = "p90_ns", .title = "p90"},
     {.field = "meaning", .title = "meaning", .flexible = true},
 };
@@ -112,26 +112,31 @@ constexpr TableColumn kStepColumns[] = {
     {.field = "pid", .title = "pid", .shown = ShownIf::kAny, .shown_if = HasSeveralSeries},
     {.field = "tid", .title = "tid", .shown = ShownIf::kAny, .shown_if = HasSeveralThreads},
     {.field = "number", .title = "step"},
-    {.field = "start_ns", .title = "start"},
+    {.field = "start_ns", .title = "start", .scale = kSeconds},
     {.field = "duration_ns", .title = "duration"},
     {.field = "input_ns", .title = "input"},
     {.field = "forward_ns", .title = "forward"},
     {.field = "backward_ns", .title = "backward"},
     {.field = "optimizer_ns", .title = "optimizer"},
     {.field = "lock_wait_ns", .title = "lock_wait"},
-    {.field = "blocked_ns", .title = "blocked"},
+    {.field = "blocked_ns", .title = "blocked", .on_page = OnPage::kOffered},
     {.field = "other_ns", .title = "other"},
     {.field = "op_count", .title = "ops"},
-    {.field = "outlier_category", .title = "", .cell = CellOf<results::Step, StepMark>},
+    {.field = "outlier_category",
+     .title = "",
+     .cell = CellOf<results::Step, StepMark>,
+     .on_page = OnPage::kAbsent},
+    {.field = "outlier_category", .title = "note", .in_text = false},
 };
 enum Table : size_t { kCategories, kDeviceTimes, kSteps };
 constexpr TableLayout kLayouts[] = {
     {.rows = "series.categories",
      .row = results::StepCategory::descriptor,
      .columns = kCategoryColumns,
-     .is_complete = true},
+     .is_complete = true,
+     .noun = "category"},
     TimesLayout("device_series.categories"),
-    {"steps", results::Step::descriptor, kStepColumns},
+    {.rows = "steps", .row = results::Step::descriptor, .columns = kStepColumns, .title = "Steps"},
 };
 
 // Returns what each device did, a table a device.
@@ -199,8 +204,7 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
            MetaText(result.meta(), options);
   for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
   out += DevicesText(result, options);
-  return out + TableText("Steps", kLayouts[kSteps], result, options) +
-         MetaText(result.meta(), options);
+  return out + TableText(kLayouts[kSteps], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

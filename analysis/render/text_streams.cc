@@ -70,7 +70,7 @@ constexpr TableColumn kDeviceColumns[] = {
 constexpr TableColumn kStreamColumns[] = {
     kPidColumn,
     {.field = "device", .title = "device"},
-    {.field = "context", .title = "context"},
+    {.field = "context", .title = "context", .on_page = OnPage::kOffered},
     {.field = "stream", .title = "stream"},
     {.field = "kernel_count", .title = "kernels"},
     {.field = "copy_count", .title = "copies"},
@@ -101,7 +101,11 @@ constexpr TableColumn kWaitColumns[] = {
     {.field = "count", .title = "count"},
     {.field = "blocking_count", .title = "holding up", .needs = "for_stream", .blank = "-"},
     {.field = "held_up_ns", .title = "time", .needs = "for_stream", .blank = "-"},
-    {.field = "held_up_max_ns", .title = "longest", .needs = "for_stream", .blank = "-"},
+    {.field = "held_up_max_ns",
+     .title = "longest",
+     .needs = "for_stream",
+     .blank = "-",
+     .scale = kMilliseconds},
     {.field = "name", .title = "mostly for", .needs = "name", .blank = "-", .flexible = true},
 };
 constexpr TableColumn kFunctionColumns[] = {
@@ -121,12 +125,23 @@ constexpr TableLayout kLayouts[] = {
     {.rows = "devices",
      .row = results::DeviceUse::descriptor,
      .columns = kDeviceColumns,
-     .is_complete = true},
-    {.rows = "streams", .row = results::StreamUse::descriptor, .columns = kStreamColumns},
-    {.rows = "waits", .row = results::StreamWait::descriptor, .columns = kWaitColumns},
+     .is_complete = true,
+     .title = "Devices, from the first work to the last"},
+    {.rows = "streams",
+     .row = results::StreamUse::descriptor,
+     .columns = kStreamColumns,
+     .sorted_by = "busy_ns",
+     .title = "Streams"},
+    {.rows = "waits",
+     .row = results::StreamWait::descriptor,
+     .columns = kWaitColumns,
+     .sorted_by = "held_up_ns",
+     .title = "Waits of streams for events of streams"},
     {.rows = "host_functions",
      .row = results::HostFunctions::descriptor,
-     .columns = kFunctionColumns},
+     .columns = kFunctionColumns,
+     .sorted_by = "total_ns",
+     .title = "Functions that streams ran on the host"},
 };
 
 }  // namespace
@@ -136,11 +151,9 @@ std::span<const TableLayout> StreamsLayouts() { return kLayouts; }
 std::string StreamsText(const results::Streams& result, const TextOptions& options) {
   if (result.devices().empty())
     return "No GPU work was recorded.\n" + MetaText(result.meta(), options);
-  return TableText("Devices, from the first work to the last", kLayouts[0], result, options) +
-         TableText("Streams", kLayouts[1], result, options) +
-         TableText("Waits of streams for events of streams", kLayouts[2], result, options) +
-         TableText("Functions that streams ran on the host", kLayouts[3], result, options) +
-         MetaText(result.meta(), options);
+  std::string text;
+  for (const TableLayout& layout : kLayouts) text += TableText(layout, result, options);
+  return text + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

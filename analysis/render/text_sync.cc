@@ -28,14 +28,22 @@ constexpr TableColumn kColumns[] = {
     kWhoseTid,
     kWhoseContext,
     {.field = "count", .title = "count"},
-    {.field = "short_count", .title = "short"},
+    {.field = "short_count",
+     .title = "short",
+     .tip = "Shorter than 10 \u00b5s: nothing was left to wait for"},
     {.field = "total_ns", .title = "total"},
     {.field = "total_ratio", .title = "share", .cell = CellOf<results::Sync, ShareWords>},
     {.field = "mean_ns", .title = "mean"},
     {.field = "median_ns", .title = "median"},
     {.field = "max_ns", .title = "max"},
+    {.field = "device", .title = "device", .in_text = false},
+    {.field = "stream", .title = "stream", .in_text = false},
 };
-constexpr TableLayout kLayouts[] = {{"syncs", results::Sync::descriptor, kColumns}};
+constexpr TableLayout kLayouts[] = {{.rows = "syncs",
+                                     .row = results::Sync::descriptor,
+                                     .columns = kColumns,
+                                     .sorted_by = "total_ns",
+                                     .noun = "wait"}};
 
 }  // namespace
 

@@ -42,22 +42,41 @@ constexpr TableColumn kThreadColumns[] = {
      .title = "thread",
      .cell = CellOf<results::Thread, ThreadWords>,
      .flexible = true},
-    {.field = "life_ns", .title = "life"},
+    {.field = "life_ns", .title = "life", .scale = kSeconds},
     {.field = "cpu_ns", .title = "cpu", .blank = "-"},
     {.field = "cpu_ratio", .title = "busy", .blank = "-"},
-    {.field = "runqueue_wait_ns", .title = "waiting for cpu", .blank = "-"},
+    {.field = "runqueue_wait_ns",
+     .title = "waiting for cpu",
+     .blank = "-",
+     .tip = "Ready to run, without a processor"},
     {.field = "op_ns", .title = "in ops"},
-    {.field = "contended_ns", .title = "contended"},
-    {.field = "waiting_ns", .title = "waiting"},
+    {.field = "contended_ns", .title = "contended", .tip = "Waits for locks that others held"},
+    {.field = "waiting_ns",
+     .title = "waiting",
+     .tip = "Waits for conditions, events and other threads"},
     {.field = "count", .title = "events"},
-    {.field = "created_by", .title = "created by", .cell = CellOf<results::Thread, CreatorWords>},
+    {.field = "created_by",
+     .title = "created by",
+     .cell = CellOf<results::Thread, CreatorWords>,
+     .on_page = OnPage::kOffered},
+    {.field = "start.short_name",
+     .title = "starts in",
+     .on_page = OnPage::kOffered,
+     .in_text = false},
+    {.field = "step_thread", .title = "role", .in_text = false},
 };
 constexpr TableLayout kThreadsLayouts[] = {
     {.rows = "processes",
      .row = results::ThreadProcess::descriptor,
      .columns = kProcessColumns,
-     .is_complete = true},
-    {.rows = "threads", .row = results::Thread::descriptor, .columns = kThreadColumns},
+     .is_complete = true,
+     .noun = "process",
+     .title = "Processes"},
+    {.rows = "threads",
+     .row = results::Thread::descriptor,
+     .columns = kThreadColumns,
+     .sorted_by = "cpu_ns",
+     .title = "Threads"},
 };
 
 std::string OpWords(const results::Op& op, const CellContext& context) {
@@ -75,7 +94,10 @@ constexpr TableColumn kOpColumns[] = {
      .except_by = "module instance"},
     {.field = "name", .title = "module", .flexible = true, .only_by = "module instance"},
     {.field = "module_count", .title = "modules", .shown = ShownIf::kAny, .only_by = "module"},
-    {.field = "scope", .title = "scope", .except_by = "module instance shape"},
+    {.field = "scope",
+     .title = "scope",
+     .except_by = "module instance shape",
+     .on_page = OnPage::kOffered},
     {.field = "execution",
      .title = "runs",
      .needs = "execution",
@@ -102,12 +124,21 @@ constexpr TableColumn kOpColumns[] = {
     {.field = "total_ns", .title = "total"},
     // With columns of a GPU there is no room for all.
     {.field = "mean_ns", .title = "mean", .shown = ShownIf::kNone, .shown_by = "device_ns"},
+    {.field = "median_ns",
+     .title = "median",
+     .shown = ShownIf::kNone,
+     .shown_by = "device_ns",
+     .in_text = false},
     {.field = "max_ns", .title = "max", .shown = ShownIf::kNone, .shown_by = "device_ns"},
-    {.field = "device_ns", .title = "on GPU", .shown = ShownIf::kAny},
+    {.field = "device_ns",
+     .title = "on GPU",
+     .shown = ShownIf::kAny,
+     .tip = "Time of the kernels that were launched inside the operation"},
     {.field = "device_self_ns",
      .title = "GPU self",
      .shown = ShownIf::kAny,
-     .shown_by = "device_ns"},
+     .shown_by = "device_ns",
+     .tip = "Time of the kernels that the operation itself launched"},
     {.field = "device_self_ratio",
      .title = "of work",
      .shown = ShownIf::kAny,
@@ -115,9 +146,19 @@ constexpr TableColumn kOpColumns[] = {
     {.field = "device_self_window_ratio",
      .title = "with idle",
      .shown = ShownIf::kAny,
-     .shown_by = "device_ns"},
-    {.field = "device_backward_ns", .title = "backward", .shown = ShownIf::kAny},
-    {.field = "family", .title = "kernels", .shown = ShownIf::kAny},
+     .shown_by = "device_ns",
+     .on_page = OnPage::kOffered},
+    {.field = "device_backward_ns",
+     .title = "backward",
+     .shown = ShownIf::kAny,
+     .on_page = OnPage::kOffered},
+    {.field = "family", .title = "kernels", .shown = ShownIf::kAny, .on_page = OnPage::kOffered},
+    {.field = "device_count",
+     .title = "kernel count",
+     .shown = ShownIf::kAny,
+     .shown_by = "device_ns",
+     .in_text = false},
+    {.field = "thread_count", .title = "threads", .on_page = OnPage::kOffered, .in_text = false},
 };
 constexpr TableColumn kOpDeviceColumns[] = {
     {.field = "device", .title = "GPU"},
@@ -128,8 +169,15 @@ constexpr TableColumn kOpDeviceColumns[] = {
     {.field = "idle_ratio", .title = "of all"},
 };
 constexpr TableLayout kOpsLayouts[] = {
-    {"ops", results::Op::descriptor, kOpColumns},
-    {.rows = "devices", .row = results::OpDevice::descriptor, .columns = kOpDeviceColumns},
+    {.rows = "ops",
+     .row = results::Op::descriptor,
+     .columns = kOpColumns,
+     .sorted_by = "self_ns",
+     .noun = "operation"},
+    {.rows = "devices",
+     .row = results::OpDevice::descriptor,
+     .columns = kOpDeviceColumns,
+     .title = "Idle time of GPUs"},
 };
 
 }  // namespace
@@ -188,16 +236,13 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
                FormatDuration(result.device_ns()) + " of GPU work was launched in them";
   }
   return TableText(heading, kOpsLayouts[0], result, options) +
-         (result.devices().empty()
-              ? ""
-              : TableText("Idle time of GPUs", kOpsLayouts[1], result, options)) +
+         (result.devices().empty() ? "" : TableText(kOpsLayouts[1], result, options)) +
          MetaText(result.meta(), options);
 }
 
 std::string ThreadsText(const results::Threads& result, const TextOptions& options) {
-  return TableText("Processes", kThreadsLayouts[0], result, options) +
-         TableText("Threads", kThreadsLayouts[1], result, options) +
-         MetaText(result.meta(), options);
+  return TableText(kThreadsLayouts[0], result, options) +
+         TableText(kThreadsLayouts[1], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

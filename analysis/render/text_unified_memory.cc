@@ -38,8 +38,15 @@ constexpr TableColumn kPlaceColumns[] = {
     {.field = "gpu_page_fault_count", .title = "GPU page faults"},
 };
 constexpr TableLayout kLayouts[] = {
-    {"uses", results::UnifiedMemoryUse::descriptor, kUseColumns},
-    {"places", results::UnifiedMemoryPlace::descriptor, kPlaceColumns},
+    {.rows = "uses",
+     .row = results::UnifiedMemoryUse::descriptor,
+     .columns = kUseColumns,
+     .noun = "kind"},
+    {.rows = "places",
+     .row = results::UnifiedMemoryPlace::descriptor,
+     .columns = kPlaceColumns,
+     .sorted_by = "bytes",
+     .title = "Addresses with the most bytes moved"},
 };
 
 }  // namespace
@@ -56,8 +63,7 @@ std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOp
       "; " + FormatNumber(result.cpu_page_fault_count()) + " page faults of the host, " +
       FormatNumber(result.gpu_page_fault_count()) + " of GPUs";
   return TableText(heading, kLayouts[0], result, options) +
-         TableText("Addresses with the most bytes moved", kLayouts[1], result, options) +
-         MetaText(result.meta(), options);
+         TableText(kLayouts[1], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -29,6 +29,9 @@ FOLDERS = {
 }
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
+# What is found comes before what is printed: these folders know no message of a result.
+BELOW_RESULTS = tuple(f"analysis/{folder}/" for folder in ("base", "read", "import", "model", "symbols", "derived", "steps"))
+
 # Third-party header -> the only folders that may include it (tests may reach everything).
 CONFINED = [
     (re.compile(r"^libunwind.*\.h$"), ("tracer/stack/", "launcher/attach/")),
@@ -48,7 +51,28 @@ CONFINED = [
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]
 
-EXCEPTIONS = set()
+# Words that are declared beside messages: categories, families, precisions, roles, ways to find a step.
+EXCEPTIONS = {
+    f"analysis/{path} must not include proto/results/{message}.pb.h: it is below the passes"
+    for path, message in (
+        ("derived/device_timeline.h", "breakdown"),
+        ("derived/execution.h", "ops"),
+        ("derived/host_activity.h", "breakdown"),
+        ("derived/kernel_class.h", "breakdown"),
+        ("derived/kernel_class.h", "kernel_families"),
+        ("derived/module_paths.h", "ops"),
+        ("derived/origin.h", "steps"),
+        ("derived/peak_rates.h", "kernels"),
+        ("derived/precision.h", "breakdown"),
+        ("derived/precision.h", "kernels"),
+        ("derived/roles.h", "meta"),
+        ("steps/step_detector.h", "meta"),
+        ("steps/step_detector.h", "steps"),
+        ("symbols/family_rules.h", "kernel_families"),
+        ("symbols/kernel_family.h", "kernel_families"),
+        ("symbols/kernel_rule_file.h", "kernel_families"),
+    )
+}
 
 
 def violations(path):
@@ -61,6 +85,8 @@ def violations(path):
             for pattern, folders in CONFINED:
                 if pattern.search(name) and not relative.startswith(folders):
                     yield f"{relative}: {name} may only be included in {', '.join(folders) or 'tests/'}"
+        if relative.startswith(BELOW_RESULTS) and name.startswith("proto/results/"):
+            yield f"{relative} must not include {name}: it is below the passes"
         for folder, (allowed, users) in FOLDERS.items():
             if relative.startswith(folder + "/") and name.startswith("analysis/") and not name.startswith(allowed):
                 yield f"{relative}: {folder}/ must not include {name}"

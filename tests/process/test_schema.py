@@ -194,9 +194,16 @@ def test_columns_say_how_and_when_they_are_shown():
     assert memcpy["keys"] == ["direction", "stream", "size"] and memcpy["main_table"] == "copies"
     (table,) = memcpy["tables"]
     columns = {column["title"]: column for column in table["columns"]}
-    assert columns["of limit"] == {"title": "of limit", "field": "limit_ratio", "format": "percent", "share_of": "", "computed": False,
+    assert columns["of limit"] == {"title": "of limit", "field": "limit_ratio", "format": "percent", "unit": "", "divisor": 0.0,
+                                   "decimals": 0, "tip": "", "page": "shown", "text": True, "share_of": "", "computed": False,
                                    "needs": "", "blank": "-", "align": "right", "flexible": False, "shown": "always", "shown_by": "",
                                    "only_by": ["direction"], "except_by": []}
     assert (columns["pid"]["format"], columns["pid"]["shown"]) == ("process", "different")
     assert columns["context"]["shown"] == "different_in_process"
+    assert (table["noun"], table["sorted_by"]) == (["copy", "copies"], "total_ns")
+    total = columns["total"]
+    assert (total["unit"], total["divisor"], total["decimals"]) == ("ms", 1e6, 2)
+    assert columns["mean"]["unit"] == "\u00b5s" and columns["bytes"]["unit"] == "MiB"
+    assert (columns["async"]["page"], columns["stream"]["page"], columns["memory"]["page"]) == ("if_wide", "offered", "absent")
+    assert not columns["from"]["text"] and columns["memory"]["text"]
     assert columns["memory"]["computed"] and columns["memory"]["align"] == "left"

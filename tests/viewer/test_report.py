@@ -24,9 +24,10 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
-# The entries of the rail of a program that used a GPU, and the pages that are tabs of two of them.
-ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads"]
-TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes"]
+# The entries of the rail of a program that used a GPU, and the pages that are tabs of three of them.
+ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads", "device_memory"]
+TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes", "unified_memory",
+        "overhead"]
 PAGES = [*ENTRIES, *TABS, "health"]
 
 
@@ -98,7 +99,7 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
     ops = stats("ops", bundle, cwd=tmp_path)["ops"]
     shown = rows_of(seen["csv"]["ops"])
     assert len(shown) == len(ops) > 0
-    assert sorted(float(row["host self, ms"]) for row in shown) == sorted(op["self_ns"] / 1e6 for op in ops)
+    assert sorted(float(row["self, ms"]) for row in shown) == sorted(op["self_ns"] / 1e6 for op in ops)
     assert sorted(int(row["count"]) for row in shown) == sorted(op["count"] for op in ops)
 
     for name, options in (("kernels", ()), ("kernels?by=signature", ("--by", "signature"))):
@@ -128,47 +129,101 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
     assert order == sorted(order)
 
 
-# Pages of one pass: the rows of its result, and a column of the page beside the field that it shows.
-TABLES = {
-    "memcpy": ("copies", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "size, MiB": ("total_bytes", 1 << 20),
-                          "GB/s": ("gb_per_s", 1), "of limit": ("limit_ratio", 1)}),
-    "api": ("calls", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "max": ("max_ns", 1e3), "errors": ("error_count", 1)}),
-    "sync": ("syncs", {"total, ms": ("total_ns", 1e6), "count": ("count", 1), "nothing left": ("short_count", 1)}),
-    "graphs": ("graphs", {"total, ms": ("total_ns", 1e6), "share": ("total_ratio", 1)}),
-    "overlap": ("devices", {"busy, ms": ("busy_ns", 1e6), "idle, ms": ("idle_ns", 1e6), "copies": ("copy_ns", 1e6),
-                            "several streams": ("several_streams_ns", 1e6)}),
-    "files": ("files", {"reads": ("count", 1), "size, MiB": ("total_bytes", 1 << 20), "total, ms": ("total_ns", 1e6), "MB/s": ("mb_per_s", 1)}),
-}
+# Pages that begin with another table than the main one of their pass, or leave rows out.
+OTHER_TABLES = {"overview", "heap", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead"}
+
+
+def tables():
+    """The passes whose page begins with their main table: its rows, and its columns by key, from `gpuprof schema`."""
+    done = gpuprof("schema", "--json", cwd=ROOT)
+    found = {}
+    for each in json.loads(done.stdout)["results"]["passes"]:
+        mains = [table for table in each["tables"] if table["rows"] == each["main_table"]]
+        if mains and each["name"] not in OTHER_TABLES:
+            found[each["name"]] = mains
+    assert len(found) >= 12 and all(name in PAGES for name in found), found
+    return found
+
+
+def figures_of(table, by):
+    """The columns of figures that belong to a key: header, column."""
+    for column in table["columns"]:
+        is_of = (not column["only_by"] or by in column["only_by"]) and by not in column["except_by"]
+        is_figure = column["divisor"] or column["format"] in ("percent", "number")
+        if is_of and is_figure and not column["computed"] and column["page"] != "absent":
+            yield column["title"] + (f", {column['unit']}" if column["unit"] else ""), column
+
+
+def figure_in(row, column):
+    """A figure as the page has it; -1: it was not measured."""
+    value = row[column["field"]]
+    if value is None or (column["needs"] and not row[column["needs"]]):
+        return -1
+    return value / (row[column["share_of"]] if column["share_of"] else column["divisor"] or 1)
 
 
 @needs_page
 @pytest.mark.parametrize("source", [H200 / "language_model", TRACES / "graphs.gpt", TRACES / "gpu.gpt", TRACES / "files.gpt", KINETO],
                          ids=lambda path: path.name)
 def test_pages_of_one_pass_show_the_figures_of_stats(tmp_path, source):
-    """Every row and every figure of the tables, by each key that the page holds."""
+    """Every row and every figure of the tables, by each key that the page holds, under the titles of the schema."""
     page = write_report(source, tmp_path)
+    described = tables()
     expected = {}
     for name in manifest(page)["passes"]:
         key, _, by = name.partition(":")
-        if key in TABLES:
-            rows = stats(key, source, *(("--by", by) if by else ()), cwd=tmp_path)[TABLES[key][0]]
-            if rows:
-                expected[key + (f"?by={by}" if by else "")] = rows
-    empty = [key for key in TABLES if key not in expected]
+        if key in described:
+            result = stats(key, source, *(("--by", by) if by else ()), cwd=tmp_path)
+            by_key = result.get("by", "")
+            [table] = [each for each in described[key] if not each["only_by"] or by_key in each["only_by"]]
+            if result[table["rows"]]:
+                expected[key + (f"?by={by}" if by else "")] = (result[table["rows"]], by_key, table)
+    empty = [key for key in described if key not in expected]
     seen = probe(page, tmp_path, *[f"csv:{name}" for name in expected], *[f"text:{name}" for name in empty])
     assert_quiet(seen)
     assert expected
-    for name, rows in expected.items():
+    for name, (rows, by, table) in expected.items():
         shown = rows_of(seen["csv"][name])
         assert len(shown) == len(rows), name
-        for title, (field, scale) in TABLES[name.partition("?")[0]][1].items():
-            if title not in shown[0]:  # nothing of it was measured: the column is not shown
-                assert all(row[field] is None for row in rows), (name, title)
+        compared = 0
+        for title, column in figures_of(table, by):
+            figures = sorted(figure_in(row, column) for row in rows)
+            if title not in shown[0]:
+                is_left_out = column["page"] != "shown" or column["shown"] != "always" or column["format"] == "process"
+                assert is_left_out or set(figures) == {-1}, (name, title)
                 continue
-            figures = sorted(float(row[title] or -1) for row in shown)
-            assert figures == pytest.approx(sorted(-1 if row[field] is None else row[field] / scale for row in rows)), (name, title)
+            assert sorted(float(row[title] or -1) for row in shown) == pytest.approx(figures), (name, title)
+            compared += 1
+        assert compared >= 2, name
     for key in empty:
-        assert re.search("No .* recorded|No CUDA graphs were launched|This recording has no ", seen["text"][key]), key
+        assert re.search("No .* (recorded|found)|No CUDA graphs were launched|This recording has no ", seen["text"][key]), key
+
+
+@needs_page
+@pytest.mark.parametrize("source, name", [(TRACES / "pools.gpt", "device_memory"), (TRACES / "managed.gpt", "unified_memory"), (TRACES / "gpu.gpt", "overhead")],
+                         ids=["device_memory", "unified_memory", "overhead"])
+def test_a_pass_without_a_page_has_a_page_of_its_tables(tmp_path, source, name):
+    """Its titles, units and rows are those of the schema and of stats."""
+    done = gpuprof("schema", "--json", cwd=ROOT)
+    [entry] = [each for each in json.loads(done.stdout)["results"]["passes"] if each["name"] == name]
+    table = entry["tables"][0]
+    result = stats(name, source, cwd=tmp_path)
+    rows = result[table["rows"]]
+    assert rows, "the trace has nothing to show"
+    seen = probe(write_report(source, tmp_path), tmp_path, f"csv:{name}", f"text:{name}")
+    assert_quiet(seen)
+    shown = rows_of(seen["csv"][name])
+    assert len(shown) == len(rows)
+    compared = 0
+    for title, column in figures_of(table, result["by"]):
+        if title in shown[0]:
+            figures = sorted(figure_in(row, column) for row in rows)
+            assert sorted(float(row[title] or -1) for row in shown) == pytest.approx(figures), title
+            compared += 1
+    assert compared >= 2
+    assert entry["summary"] in seen["text"][name]
+    for other in entry["tables"][1:]:
+        assert not result[other["rows"]] or other["title"] in seen["text"][name], other["rows"]
 
 
 @needs_page
@@ -292,8 +347,8 @@ def test_reads_of_files(tmp_path):
     result = stats("files", bundle, cwd=tmp_path)
     rows = rows_of(seen["csv"]["files"])
     assert len(rows) == len(result["files"])
-    read = [row for row in rows if row["File"].endswith("large.bin")]
-    assert len(read) == 1 and float(read[0]["size, MiB"]) == 3
+    read = [row for row in rows if row["file"].endswith("large.bin")]
+    assert len(read) == 1 and float(read[0]["bytes, MiB"]) == 3
     assert f"of {result['file_count']} files" in seen["text"]["files"]
 
 

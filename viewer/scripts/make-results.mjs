@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes src/data/results.gen.ts: the types of what `gpuprof stats PASS --json` prints, and the keys of
-// passes. `gpuprof schema --json` describes the messages; they come from a file or from standard input.
+// passes; and src/data/tables.gen.ts: the columns of their tables. `gpuprof schema --json` describes
+// both; it comes from a file or from standard input.
 //
-//   gpuprof schema --json | node scripts/make-results.mjs            # writes the file
+//   gpuprof schema --json | node scripts/make-results.mjs            # writes the files
 //   gpuprof schema --json | node scripts/make-results.mjs --check    # compares; exit status 1: differs
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const target = fileURLToPath(new URL("../src/data/results.gen.ts", import.meta.url));
+const pathOf = (name) => fileURLToPath(new URL(`../src/data/${name}.gen.ts`, import.meta.url));
 
 const HEAD = `// SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Made by scripts/make-results.mjs of \`gpuprof schema --json\`. Do not edit. Null is "not measured".
-`;
+// Made by scripts/make-results.mjs of \`gpuprof schema --json\`. Do not edit. `;
 
 // Results that are no pass, and have a page.
 const OTHER_RESULTS = ["diff"];
@@ -60,16 +60,110 @@ function moduleOf({ passes, pages, messages }) {
 export interface Passes {\n${names.join("\n")}\n}\n`,
   ];
   for (const name of wanted) parts.push(interfaceOf(name, messages[name], wanted));
-  return `${HEAD}\n${parts.join("\n")}`;
+  return `${HEAD}Null is "not measured".\n\n${parts.join("\n")}`;
+}
+
+// How the page writes the values of a column. A column with a divisor holds numbers of one unit.
+function kindOf({ format, divisor, unit }) {
+  if (format === "number") return "count";
+  if (format === "identifier") return "id";
+  if (divisor === 0) return format;
+  return unit === "" && (format === "bytes" || format === "duration") ? format : "scaled";
+}
+
+// Returns the field that a path of a message leads to.
+function fieldOf(messages, message, path) {
+  const [first, ...rest] = path.split(".");
+  const field = messages[message].find(({ name }) => name === first);
+  return rest.length === 0 ? field : fieldOf(messages, field.message, rest.join("."));
+}
+
+// Returns a column for the page, without what is as usual.
+function columnOf(messages, message, column) {
+  const kind = kindOf(column);
+  const made = { field: column.field, title: column.title, kind };
+  if (kind === "scaled") {
+    if (column.unit !== "") made.unit = column.unit;
+    if (column.divisor !== 1) made.divisor = column.divisor;
+    made.decimals = column.decimals;
+  }
+  if (column.share_of !== "") made.shareOf = column.share_of;
+  if (column.needs !== "") made.needs = column.needs;
+  if (/[a-z]/.test(column.blank) && kind === "text") made.blank = column.blank;
+  if (column.flexible) made.isFlexible = true;
+  if (column.tip !== "") made.tip = column.tip;
+  if (column.page !== "shown") made.page = column.page;
+  // A test is a function of the command: the page offers the column.
+  if (column.shown === "test") made.page = "offered";
+  else if (column.shown !== "always") {
+    const by = column.shown_by || column.field;
+    made.shown = column.shown;
+    if (by !== column.field) made.shownBy = by;
+    if (fieldOf(messages, message, by).nullable) made.isNullable = true;
+  }
+  if (column.only_by.length > 0) made.onlyBy = column.only_by;
+  if (column.except_by.length > 0) made.exceptBy = column.except_by;
+  return made;
+}
+
+// Returns a value as Biome writes it on one line.
+function literal(value) {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  const parts = Object.entries(value).map(([name, each]) => `${name}: ${literal(each)}`);
+  return `{ ${parts.join(", ")} }`;
+}
+
+// Returns the text of the module of tables.
+function tablesOf({ passes, messages }) {
+  const lines = [];
+  const summaries = passes
+    .filter(({ tables }) => tables.length > 0)
+    .map(({ name, summary }) => `  ${name}: ${literal(summary)},`);
+  for (const { name, tables } of passes) {
+    if (tables.length === 0) continue;
+    lines.push(`  ${name}: [`);
+    for (const { columns, message, noun, rows, title, ...table } of tables) {
+      lines.push("    {", `      rows: ${literal(rows)},`, `      title: ${literal(title)},`);
+      lines.push(`      noun: ${literal(noun)},`, `      sortedBy: ${literal(table.sorted_by)},`);
+      lines.push(`      onlyBy: ${literal(table.only_by)},`, "      columns: [");
+      for (const column of columns) {
+        if (column.page === "absent") continue;
+        lines.push(`        ${literal(columnOf(messages, message, column))},`);
+      }
+      lines.push("      ],", "    },");
+    }
+    lines.push("  ],");
+  }
+  return `${HEAD}parts/described.tsx makes columns of it.
+
+import type { TableLayout } from "./layout";
+
+/** What each pass tells, in a few words. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+${summaries.join("\n")}
+};
+
+/** The tables of each pass. */
+export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
+${lines.join("\n")}
+};
+`;
 }
 
 const args = process.argv.slice(2);
 const isCheck = args.includes("--check");
 const input = args.find((each) => !each.startsWith("--"));
-const made = moduleOf(JSON.parse(readFileSync(input ?? 0, "utf8")).results);
-if (!isCheck) {
-  writeFileSync(target, made);
-} else if (readFileSync(target, "utf8") !== made) {
-  console.error("src/data/results.gen.ts is not what results hold: run scripts/make-results.mjs");
-  process.exit(1);
+const { results } = JSON.parse(readFileSync(input ?? 0, "utf8"));
+for (const [name, make] of [
+  ["results", moduleOf],
+  ["tables", tablesOf],
+]) {
+  const made = make(results);
+  if (!isCheck) {
+    writeFileSync(pathOf(name), made);
+  } else if (readFileSync(pathOf(name), "utf8") !== made) {
+    console.error(`src/data/${name}.gen.ts is not what results hold: run scripts/make-results.mjs`);
+    process.exitCode = 1;
+  }
 }

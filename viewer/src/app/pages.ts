@@ -34,6 +34,7 @@ import { StacksOfRange } from "../pages/stacks_range";
 import { Steps } from "../pages/steps";
 import { Streams } from "../pages/streams";
 import { Sync } from "../pages/sync";
+import { tablePages } from "../pages/table_page";
 import { Threads } from "../pages/threads";
 import type { TrackKind } from "../trace/api";
 import { load } from "./state";
@@ -346,9 +347,25 @@ const CAPTURES = single({
   component: Captures,
 });
 
+/** The passes that pages show, of whatever name. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...ENTRIES.flatMap(({ pages }) => pages.map(({ id }) => id)),
+  "heap",
+]);
+
+/** Returns the entries of a recording. Passes without a page of their own have one of tables. */
+function entriesOfRun(passes: readonly string[]): readonly Entry[] {
+  const pages = tablePages(passes, SHOWN);
+  if (pages.length === 0) return ENTRIES;
+  const more: Entry = { title: "More tables", pages, figure: async () => "", isOfDevice: true };
+  return [...ENTRIES.slice(0, -1), more, ...ENTRIES.slice(-1)];
+}
+
 /** Returns the entries of a source: of a recording, of a comparison, or the list of captures. */
 export function entriesOf({ captures, passes }: Manifest): readonly Entry[] {
   if (captures === true) return [CAPTURES, LICENCES];
-  if (!passes.includes("diff")) return [...ENTRIES, LICENCES];
-  return passes.includes("overview") ? [...ENTRIES, DIFF, LICENCES] : [DIFF, LICENCES];
+  if (!passes.includes("diff")) return [...entriesOfRun(passes), LICENCES];
+  return passes.includes("overview")
+    ? [...entriesOfRun(passes), DIFF, LICENCES]
+    : [DIFF, LICENCES];
 }

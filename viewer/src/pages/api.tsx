@@ -10,17 +10,8 @@ import { count, duration, percent, plural } from "../base/format";
 import { CALL_KINDS, callKind, wordOf } from "../base/vocabulary";
 import type { ApiCall, ApiCalls } from "../data/results";
 import { merged, Swatch, WallBar } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  idColumn,
-  longestColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { longestCell } from "../parts/columns";
+import { columnsOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
@@ -33,51 +24,34 @@ const CHOICES: readonly (readonly [By, string])[] = [
   ["api:thread", "Thread"],
 ];
 
-function columnsOf(rows: readonly ApiCall[], by: By): Column<ApiCall>[] {
-  const isByThread = by === "api:thread";
-  const lookOf = (call: ApiCall) =>
-    isByThread ? "bar" : wordOf(CALL_KINDS, callKind(call.name)).look;
-  return [
-    textColumn("name", isByThread ? "Thread" : "Function", (call) => call.name, {
-      width: "28%",
-      ...(!isByThread && {
-        cell: (call) => (
-          <>
-            <Swatch look={lookOf(call)} />
-            <a href={hashOf("timeline", { q: call.name.slice(0, 200) })}>
-              {call.name.slice(0, 300)}
-            </a>
-          </>
-        ),
-      }),
-    }),
-    textColumn("domain", "interface", (call) => call.domain, { isHidden: isByThread }),
-    countColumn("count", "count", (call) => call.count),
-    msColumn("total", "total, ms", (call) => call.total_ns),
-    percentColumn("share", "share", (call) => call.total_ratio),
-    barColumn("bar", "of the largest", rows, (call) => call.total_ns, { color: lookOf }),
-    usColumn("mean", "mean, µs", (call) => call.mean_ns),
-    usColumn("median", "median", (call) => call.median_ns),
-    usColumn("min", "min", (call) => call.min_ns, { isHidden: true }),
-    longestColumn(
-      "max",
-      "max",
+function lookOf(call: ApiCall) {
+  return wordOf(CALL_KINDS, callKind(call.name)).look;
+}
+
+const THREADS: Own<ApiCall> = {
+  cells: {
+    max_ns: longestCell(
       (call) => call.max_ns,
       (call) => ({ start_ns: call.max_start_ns, pid: call.pid, tid: call.max_tid }),
     ),
-    countColumn("work", "began work", (call) => call.work_count, {
-      tip: "Kernels, copies and sets that these calls began",
-    }),
-    usColumn("delay", "delay, µs", (call) => (call.work_count === 0 ? null : call.mean_delay_ns), {
-      tip: "Mean time from the begin of the call until the GPU began",
-      title: (call) => (call.work_count === 0 ? "these calls began no work" : ""),
-    }),
-    countColumn("errors", "errors", (call) => call.error_count),
-    idColumn("error", "first error", (call) => (call.error_count === 0 ? null : call.first_error)),
-    idColumn("tid", "thread", (call) => call.tid, { isHidden: true }),
-    idColumn("pid", "process", (call) => call.pid, { isHidden: true }),
-  ];
-}
+    mean_delay_ns: { title: (call) => (call.work_count === 0 ? "these calls began no work" : "") },
+  },
+};
+
+const FUNCTIONS: Own<ApiCall> = {
+  bar: { color: lookOf },
+  cells: {
+    ...THREADS.cells,
+    name: {
+      cell: (call) => (
+        <>
+          <Swatch look={lookOf(call)} />
+          <a href={hashOf("timeline", { q: call.name.slice(0, 200) })}>{call.name.slice(0, 300)}</a>
+        </>
+      ),
+    },
+  },
+};
 
 function figuresOf(result: ApiCalls): Figure[] {
   const { calls } = result;
@@ -119,7 +93,11 @@ function figuresOf(result: ApiCalls): Figure[] {
 export function Api() {
   const { by, loaded, choice } = useKeyed<By>(CHOICES);
   const rows = loaded.state === "ready" ? loaded.value.calls : [];
-  const columns = useMemo(() => columnsOf(rows, by), [rows, by]);
+  const key = loaded.state === "ready" ? loaded.value.by : "";
+  const columns = useMemo(
+    () => columnsOf("api", "calls", key, rows, key === "thread" ? THREADS : FUNCTIONS),
+    [rows, key],
+  );
   if (loaded.state === "loading") return <Loading what="calls" />;
   if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
     return (
@@ -154,7 +132,7 @@ export function Api() {
           rows={rows}
           columns={columns}
           noun={by === "api" ? ["function", "functions"] : ["thread", "threads"]}
-          sort="total"
+          sort="total_ns"
           height="max(280px, calc(100vh - var(--tabs, 0px) - 360px))"
           extra={choice}
         />

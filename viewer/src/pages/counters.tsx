@@ -7,14 +7,8 @@ import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import type { Counters as CountersResult } from "../data/results";
-import {
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  textColumn,
-} from "../parts/columns";
+import type { Column } from "../parts/columns";
+import { columnsOf, nounOf, type Own, plainWord } from "../parts/described";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 
@@ -31,28 +25,28 @@ export function reading(value: number, unit: string): string {
   return unit === "" || unit === "count" ? text : `${text}\u202f${unit}`;
 }
 
-function columnsOf(): Column<Counter>[] {
-  const value = (id: "mean" | "min" | "p50" | "p95" | "max", header: string): Column<Counter> =>
-    fixedColumn(id, header, (counter) => counter[id], 2, {
-      cell: (counter) => reading(counter[id], counter.unit),
-    });
-  return [
-    textColumn("name", "Counter", (counter) => counter.name.replaceAll("_", " "), { width: "26%" }),
-    idColumn("device", "GPU", (counter) => counter.device),
-    value("mean", "mean"),
-    value("min", "min"),
-    value("p50", "median"),
-    value("p95", "p95"),
-    value("max", "max"),
-    countColumn("count", "readings", (counter) => counter.count),
-    fixedColumn("covered", "covered, s", (counter) => counter.covered_ns / 1e9, 2),
-    textColumn("source", "source", (counter) => counter.source),
-  ];
-}
+const inItsUnit = (field: "mean" | "min" | "p50" | "p95" | "max"): Partial<Column<Counter>> => ({
+  cell: (counter) => reading(counter[field], counter.unit),
+});
+
+const COUNTERS: Own<Counter> = {
+  cells: {
+    name: { width: "26%", value: (counter) => plainWord(counter.name) },
+    mean: inItsUnit("mean"),
+    min: inItsUnit("min"),
+    p50: inItsUnit("p50"),
+    p95: inItsUnit("p95"),
+    max: inItsUnit("max"),
+  },
+};
+
+const REASONS: Own<CountersResult["reasons"][number]> = {
+  bar: false,
+  cells: { name: { value: (row) => plainWord(row.name) } },
+};
 
 export function Counters() {
   const loaded = useResult("counters");
-  const columns = useMemo(columnsOf, []);
   // Bits of a mask have no mean; the reasons have a table of their own.
   const rows = useMemo(
     () =>
@@ -61,16 +55,7 @@ export function Counters() {
         : [],
     [loaded],
   );
-  const reasons = useMemo(
-    () => [
-      textColumn<CountersResult["reasons"][number]>("name", "Clocks were lowered by", (row) =>
-        row.name.replaceAll("_", " "),
-      ),
-      idColumn<CountersResult["reasons"][number]>("device", "GPU", (row) => row.device),
-      msColumn<CountersResult["reasons"][number]>("total", "time, ms", (row) => row.total_ns),
-    ],
-    [],
-  );
+  const columns = useMemo(() => columnsOf("counters", "counters", "", rows, COUNTERS), [rows]);
   if (loaded.state === "loading") return <Loading what="counters" />;
   if (loaded.state === "absent" || loaded.value.counters.length === 0) {
     const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
@@ -91,6 +76,7 @@ export function Counters() {
       />
     );
   }
+  const { reasons } = loaded.value;
   const covered = Math.max(...loaded.value.counters.map((counter) => counter.covered_ns));
   return (
     <div class="page">
@@ -105,17 +91,17 @@ export function Counters() {
       <Table
         rows={rows}
         columns={columns}
-        noun={["counter", "counters"]}
+        noun={nounOf("counters", "counters")}
         sort="name"
         height="max(280px, calc(100vh - var(--tabs, 0px) - 300px))"
       />
-      {loaded.value.reasons.length > 0 && (
+      {reasons.length > 0 && (
         <section class="section">
           <Table
-            rows={loaded.value.reasons}
-            columns={reasons}
-            noun={["reason", "reasons"]}
-            sort="total"
+            rows={reasons}
+            columns={columnsOf("counters", "reasons", "", reasons, REASONS)}
+            noun={nounOf("counters", "reasons")}
+            sort="total_ns"
           />
         </section>
       )}

@@ -12,14 +12,7 @@ import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { CriticalPaths, PathShare, WhatIf } from "../data/results";
 import { WallBar } from "../parts/bars";
 import { DeviceCategoryTable } from "../parts/category_table";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
 import { NoGpuWork } from "./no_gpu_work";
@@ -40,19 +33,10 @@ function nameOf(row: PathShare): string {
   return name === "" ? (KINDS[row.kind] ?? row.kind) : name;
 }
 
-function shareColumns(rows: readonly PathShare[]): Column<PathShare>[] {
-  return [
-    textColumn("name", "On the path", nameOf, {
-      width: "34%",
-      title: (row) => row.name,
-    }),
-    textColumn("kind", "kind", (row) => row.kind),
-    msColumn("total", "total, ms", (row) => row.total_ns),
-    percentColumn("share", "of path", (row) => row.total_ratio),
-    barColumn("bar", "", rows, (row) => row.total_ns, { width: "20%" }),
-    countColumn("count", "count", (row) => row.count),
-  ];
-}
+const SHARES: Own<PathShare> = {
+  bar: { width: "20%" },
+  cells: { name: { value: nameOf, width: "34%" } },
+};
 
 const WHAT_IF: Readonly<Record<string, string>> = {
   compute: "kernels took no time",
@@ -66,17 +50,10 @@ const WHAT_IF: Readonly<Record<string, string>> = {
   profiler: "the profiler took no time",
 };
 
-function whatIfColumns(rows: readonly WhatIf[]): Column<WhatIf>[] {
-  return [
-    textColumn("subject", "Without", (row) => row.subject, {
-      title: (row) => WHAT_IF[row.subject] ?? row.subject,
-    }),
-    msColumn("saved", "saved, ms", (row) => row.saved_ns),
-    percentColumn("share", "of path", (row) => row.saved_ratio),
-    barColumn("bar", "", rows, (row) => row.saved_ns, { width: "20%" }),
-    msColumn("left", "then, ms", (row) => row.duration_ns),
-  ];
-}
+const WHAT_IFS: Own<WhatIf> = {
+  bar: { width: "20%" },
+  cells: { subject: { title: (row) => WHAT_IF[row.subject] ?? row.subject } },
+};
 
 function stepWords(path: Path): string {
   if (path.first_step === null) return "the whole recording";
@@ -85,8 +62,14 @@ function stepWords(path: Path): string {
 }
 
 function OnePath({ path }: { path: Path }) {
-  const shares = useMemo(() => shareColumns(path.shares), [path]);
-  const whatIfs = useMemo(() => whatIfColumns(path.what_ifs), [path]);
+  const shares = useMemo(
+    () => columnsOf("critical_path", "paths.shares", "", path.shares, SHARES),
+    [path],
+  );
+  const whatIfs = useMemo(
+    () => columnsOf("critical_path", "paths.what_ifs", "", path.what_ifs, WHAT_IFS),
+    [path],
+  );
   return (
     <section>
       <h2>
@@ -116,8 +99,8 @@ function OnePath({ path }: { path: Path }) {
           <Table
             rows={path.what_ifs}
             columns={whatIfs}
-            noun={["change", "changes"]}
-            sort="saved"
+            noun={nounOf("critical_path", "paths.what_ifs")}
+            sort="saved_ns"
             isSide
           />
         </div>
@@ -127,8 +110,8 @@ function OnePath({ path }: { path: Path }) {
         <Table
           rows={path.shares}
           columns={shares}
-          noun={["piece", "pieces"]}
-          sort="total"
+          noun={nounOf("critical_path", "paths.shares")}
+          sort="total_ns"
           height="max(280px, calc(100vh - var(--tabs, 0px) - 460px))"
         />
       </section>

@@ -8,19 +8,8 @@ import { hashOf } from "../app/state";
 import { useKeyed } from "../app/use_keyed";
 import { bytes, count, duration, percent, plural, speed } from "../base/format";
 import type { FileReads, Files as FilesResult } from "../data/results";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  longestColumn,
-  mibColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { longestCell } from "../parts/columns";
+import { columnsOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
@@ -32,45 +21,29 @@ const CHOICES: readonly (readonly [By, string])[] = [
   ["files:thread", "Thread"],
 ];
 
-function columnsOf(rows: readonly FileReads[], by: By): Column<FileReads>[] {
-  const isByThread = by === "files:thread";
-  return [
-    textColumn("name", isByThread ? "Thread" : "File", (row) => row.short_name || row.name, {
-      width: "28%",
-      title: (row) => row.name,
-      ...(!isByThread && {
-        cell: (row) => (
-          <a href={hashOf("timeline", { q: row.name.slice(0, 200) })}>
-            {(row.short_name || row.name).slice(0, 300)}
-          </a>
-        ),
-      }),
-    }),
-    countColumn("count", "reads", (row) => row.count),
-    mibColumn("bytes", "size, MiB", (row) => row.total_bytes),
-    msColumn("total", "total, ms", (row) => row.total_ns),
-    percentColumn("share", "share", (row) => row.total_ratio),
-    barColumn("bar", "of the largest", rows, (row) => row.total_ns, { color: () => "d_input" }),
-    percentColumn("captured", "of the time", (row) => row.captured_ratio, {
-      tip: "Of the captured time; threads read at the same time, so it can be more than 100 %",
-    }),
-    usColumn("mean", "mean, µs", (row) => row.mean_ns),
-    usColumn("median", "median", (row) => row.median_ns),
-    longestColumn(
-      "max",
-      "max",
+const THREADS: Own<FileReads> = {
+  bar: { color: () => "d_input" },
+  cells: {
+    max_ns: longestCell(
       (row) => row.max_ns,
       (row) => ({ start_ns: row.max_start_ns, pid: row.max_pid, tid: row.max_tid }),
     ),
-    fixedColumn("speed", "MB/s", (row) => row.mb_per_s, 1),
-    countColumn("failed", "failed", (row) => row.failed_count),
-    countColumn("files", "files", (row) => row.file_count, { isHidden: !isByThread }),
-    countColumn("threads", "threads", (row) => row.thread_count, { isHidden: isByThread }),
-    idColumn("tid", "thread", (row) => row.tid, { isHidden: !isByThread }),
-    idColumn("pid", "process", (row) => row.pid, { isHidden: !isByThread }),
-    textColumn("host", "machine", (row) => row.host, { isHidden: true }),
-  ];
-}
+  },
+};
+
+const FILES: Own<FileReads> = {
+  ...THREADS,
+  cells: {
+    ...THREADS.cells,
+    name: {
+      cell: (row) => (
+        <a href={hashOf("timeline", { q: row.name.slice(0, 200) })}>
+          {(row.short_name || row.name).slice(0, 300)}
+        </a>
+      ),
+    },
+  },
+};
 
 function figuresOf(result: FilesResult): Figure[] {
   const { total_bytes, total_ns, captured_ns } = result;
@@ -108,7 +81,11 @@ function figuresOf(result: FilesResult): Figure[] {
 export function Files() {
   const { by, loaded, choice } = useKeyed<By>(CHOICES);
   const rows = loaded.state === "ready" ? loaded.value.files : [];
-  const columns = useMemo(() => columnsOf(rows, by), [rows, by]);
+  const key = loaded.state === "ready" ? loaded.value.by : "";
+  const columns = useMemo(
+    () => columnsOf("files", "files", key, rows, key === "thread" ? THREADS : FILES),
+    [rows, key],
+  );
   if (loaded.state === "loading") return <Loading what="reads of files" />;
   if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
     const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
@@ -142,7 +119,7 @@ export function Files() {
           rows={rows}
           columns={columns}
           noun={by === "files" ? ["file", "files"] : ["thread", "threads"]}
-          sort="total"
+          sort="total_ns"
           height="max(280px, calc(100vh - var(--tabs, 0px) - 280px))"
           extra={choice}
         />

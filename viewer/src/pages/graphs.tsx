@@ -11,17 +11,7 @@ import { kernelName } from "../base/names";
 import type { Look } from "../base/vocabulary";
 import type { Graph, GraphModeChange, Graphs as GraphsResult } from "../data/results";
 import { Swatch } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
@@ -34,106 +24,51 @@ const CHOICES: readonly (readonly [By, string])[] = [
   ["graphs:node", "Node"],
 ];
 
-function words(text: string | null): string | null {
-  return text === null || text === "unknown" || text === "none" ? null : text.replaceAll("_", " ");
-}
-
-function graphColumns(rows: readonly Graph[]): Column<Graph>[] {
-  const isNarrow = innerWidth < 1440;
-  return [
-    textColumn("name", "Graph", (graph) => graph.name, { width: "10%" }),
-    textColumn("made", "made", (graph) => words(graph.made), {
-      tip: "Of a graph that was made before the capture, parts may be unknown",
-    }),
-    textColumn("mode", "recorded", (graph) => words(graph.mode), {
-      tip: "By nodes, or as a whole",
-    }),
-    countColumn("count", "launches", (graph) => graph.count),
-    msColumn("total", "total, ms", (graph) => graph.total_ns),
-    percentColumn("share", "share", (graph) => graph.total_ratio),
-    barColumn("bar", "of the largest", rows, (graph) => graph.total_ns, { color: () => "d_optim" }),
-    usColumn("median", "median, µs", (graph) => graph.median_ns),
-    usColumn("min", "min", (graph) => graph.min_ns, { isHidden: true }),
-    usColumn("max", "max", (graph) => graph.max_ns, { isHidden: isNarrow }),
-    usColumn("first", "first", (graph) => graph.first_ns),
-    fixedColumn("kernels", "kernels", (graph) => graph.kernel_count_per_launch, 1, {
-      tip: "Kernels of one launch",
-    }),
-    fixedColumn("copies", "copies", (graph) => graph.copy_count_per_launch, 1, {
-      tip: "Copies of one launch",
-      isHidden: isNarrow,
-    }),
-    fixedColumn("sets", "sets", (graph) => graph.set_count_per_launch, 1, { isHidden: true }),
-    percentColumn("gaps", "gaps", (graph) => graph.gap_ratio, {
-      tip: "Time of launches in which no node ran",
-    }),
-    usColumn("gap", "longest gap, µs", (graph) => graph.gap_max_ns, { isHidden: isNarrow }),
-    usColumn("call", "call, µs", (graph) => graph.call_median_ns, {
-      tip: "Median time of the host in the call that launches it",
-    }),
-    usColumn("first_call", "first call, µs", (graph) => graph.first_call_ns, {
-      tip: "The first launch uploads the graph if nothing has done so before",
-    }),
-    idColumn("source", "made of", (graph) => graph.source_graph, { isHidden: true }),
-    idColumn("device", "GPU", (graph) => graph.device, { isHidden: true }),
-    idColumn("pid", "process", (graph) => graph.pid, { isHidden: true }),
-  ];
-}
-
 function nodeLook(node: Graph): Look {
   if (node.kind === "kernel") return wordOfKernel(node).look;
   return node.kind === "copy" ? "d_copy" : "d_other";
 }
 
-function nodeColumns(rows: readonly Graph[]): Column<Graph>[] {
-  return [
-    textColumn("name", "Node", (node) => kernelName(node.short_name || node.name), {
-      width: "28%",
-      title: (node) => node.name,
+const GRAPHS: Own<Graph> = { bar: { color: () => "d_optim" } };
+
+function nodeName(node: Graph): string {
+  return kernelName(node.short_name || node.name);
+}
+
+const NODES: Own<Graph> = {
+  bar: { color: nodeLook },
+  cells: {
+    name: {
+      value: nodeName,
       cell: (node) => (
         <>
           <Swatch look={nodeLook(node)} />
-          {kernelName(node.short_name || node.name).slice(0, 300)}
+          {nodeName(node).slice(0, 300)}
         </>
       ),
-    }),
-    textColumn("kind", "kind", (node) => words(node.kind)),
-    idColumn("graph", "graph", (node) => node.graph),
-    idColumn("source", "made of", (node) => node.source_graph),
-    countColumn("count", "count", (node) => node.count),
-    msColumn("total", "total, ms", (node) => node.total_ns),
-    percentColumn("share", "share", (node) => node.total_ratio),
-    barColumn("bar", "of the largest", rows, (node) => node.total_ns, { color: nodeLook }),
-    usColumn("mean", "mean, µs", (node) => node.mean_ns),
-    usColumn("min", "min", (node) => node.min_ns),
-    usColumn("max", "max", (node) => node.max_ns),
-    idColumn("device", "GPU", (node) => node.device, { isHidden: true }),
-    idColumn("pid", "process", (node) => node.pid, { isHidden: true }),
-  ];
-}
-
-function modeColumns(end_ns: number): Column<GraphModeChange>[] {
-  return [
-    {
-      id: "time",
-      header: "from",
-      isNumber: true,
-      value: (row) => row.time_ns,
-      cell: (row) => (
-        <a href={timelineHash(row.time_ns - end_ns / 200, row.time_ns + end_ns / 200)}>
-          {position(row.time_ns, end_ns)}
-        </a>
-      ),
     },
-    textColumn("mode", "recorded", (row) =>
-      row.name === "whole" ? "as a whole" : row.name === "nodes" ? "by nodes" : words(row.name),
-    ),
-    idColumn("capture", "capture", (row) => row.capture),
-    countColumn("nodes", "nodes until then", (row) => row.node_count, {
-      title: (row) => (row.node_count === null ? "their number was not the reason" : ""),
-    }),
-    idColumn("pid", "process", (row) => row.pid),
-  ];
+  },
+};
+
+const RECORDED: Readonly<Record<string, string>> = { whole: "as a whole", nodes: "by nodes" };
+
+function modeColumns(modes: readonly GraphModeChange[], end_ns: number) {
+  const margin = end_ns / 200;
+  return columnsOf<GraphModeChange>("graphs", "modes", "", modes, {
+    cells: {
+      time_ns: {
+        cell: (row) => (
+          <a href={timelineHash(row.time_ns - margin, row.time_ns + margin)}>
+            {position(row.time_ns, end_ns)}
+          </a>
+        ),
+      },
+      name: { value: (row) => RECORDED[row.name] ?? null },
+      node_count: {
+        title: (row) => (row.node_count === null ? "their number was not the reason" : ""),
+      },
+    },
+  });
 }
 
 function figuresOf(result: GraphsResult): Figure[] {
@@ -186,9 +121,10 @@ function figuresOf(result: GraphsResult): Figure[] {
 export function Graphs() {
   const { by, loaded, choice } = useKeyed<By>(CHOICES);
   const rows = loaded.state === "ready" ? loaded.value.graphs : [];
+  const key = loaded.state === "ready" ? loaded.value.by : "";
   const columns = useMemo(
-    () => (by === "graphs" ? graphColumns(rows) : nodeColumns(rows)),
-    [rows, by],
+    () => columnsOf("graphs", "graphs", key, rows, key === "node" ? NODES : GRAPHS),
+    [rows, key],
   );
   if (loaded.state === "loading") return <Loading what="graphs" />;
   if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
@@ -231,8 +167,8 @@ export function Graphs() {
           key={by}
           rows={rows}
           columns={columns}
-          noun={by === "graphs" ? ["graph", "graphs"] : ["node", "nodes"]}
-          sort="total"
+          noun={nounOf("graphs", "graphs", key)}
+          sort="total_ns"
           height="max(280px, calc(100vh - var(--tabs, 0px) - 380px))"
           extra={choice}
         />
@@ -245,9 +181,9 @@ export function Graphs() {
             </h2>
             <Table
               rows={modes}
-              columns={modeColumns(Math.max(1, meta.window_end_ns))}
-              noun={["change", "changes"]}
-              sort="time"
+              columns={modeColumns(modes, Math.max(1, meta.window_end_ns))}
+              noun={nounOf("graphs", "modes")}
+              sort="time_ns"
               isSide
             />
           </div>

@@ -5,7 +5,7 @@
 
 import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
-import { bytes, count, duration, percent, plural } from "../base/format";
+import { bytes, count, duration, NOT_MEASURED, percent, plural } from "../base/format";
 import { isImported, whyLossesUnknown } from "../data/losses";
 import type {
   BudgetUse,
@@ -14,46 +14,27 @@ import type {
   Meta,
   Overview,
 } from "../data/results";
-import {
-  bytesColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { Table } from "../parts/table";
 
-/** Returns the columns. The trace of another tool has zeros for what it does not know. */
-function columnsOf(isOwn: boolean): Column<HealthProcess>[] {
-  const own = (value: number | null) => (isOwn ? value : null);
-  return [
-    textColumn("name", "Process", (process) => process.name, { width: "14%" }),
-    idColumn("pid", "pid", (process) => process.pid),
-    countColumn("count", "events", (process) => process.count),
-    countColumn("lost", "lost", (process) => own(process.lost_count)),
-    percentColumn("lost_share", "of all", (process) => own(process.lost_ratio)),
-    percentColumn("slowdown", "cost in the program", (process) => own(process.slowdown_ratio), {
-      tip: "Part of the captured time that hooks, stacks and observers took",
-    }),
-    percentColumn("background", "of a processor", (process) => own(process.background_ratio), {
-      tip: "gpuprof’s own threads",
-    }),
-    msColumn("hooks", "hooks, ms", (process) => own(process.hook_ns)),
-    msColumn("stacks", "stacks, ms", (process) => own(process.stack_ns)),
-    msColumn("ops", "operations, ms", (process) => own(process.op_ns)),
-    bytesColumn("file", "file", (process) => process.file_bytes),
-    fixedColumn("per_event", "bytes an event", (process) => process.bytes_per_event, 1),
-    bytesColumn("memory", "memory", (process) => own(process.memory_bytes), { isHidden: true }),
-    textColumn("clock", "clock", (process) => process.clock || null),
-    fixedColumn("residual", "clock error, ns", (process) => own(process.clock_residual_ns), 0),
-    textColumn("ended", "ended", (process) => process.ended || null),
-  ];
-}
+/** The trace of another tool has zeros for what it does not know. */
+const UNKNOWN = { value: () => null, cell: () => NOT_MEASURED };
+const OF_OTHERS: Own<HealthProcess> = {
+  bar: false,
+  cells: {
+    lost_count: UNKNOWN,
+    lost_ratio: UNKNOWN,
+    slowdown_ratio: UNKNOWN,
+    background_ratio: UNKNOWN,
+    hook_ns: UNKNOWN,
+    stack_ns: UNKNOWN,
+    op_ns: UNKNOWN,
+    memory_bytes: UNKNOWN,
+    clock_residual_ns: UNKNOWN,
+  },
+};
 
 /** What the windows of a recording with a limit cost, of the process that they cost most. */
 function budgetFigures(processes: readonly HealthProcess[]) {
@@ -94,8 +75,11 @@ function Losses({ meta }: { meta: Meta }) {
 
 function Ready({ result, overview }: { result: HealthResult; overview: Overview | null }) {
   const isOwn = overview === null || !isImported(overview);
-  const columns = useMemo(() => columnsOf(isOwn), [isOwn]);
   const { meta, processes } = result;
+  const columns = useMemo(
+    () => columnsOf("health", "processes", "", processes, isOwn ? { bar: false } : OF_OTHERS),
+    [processes, isOwn],
+  );
   const events = processes.reduce((sum, process) => sum + process.count, 0);
   const size = processes.reduce((sum, process) => sum + process.file_bytes, 0);
   const costs = processes.map((process) => process.slowdown_ratio).filter((each) => each !== null);
@@ -158,7 +142,12 @@ function Ready({ result, overview }: { result: HealthResult; overview: Overview 
                 : `is cut: ${input.fault}. What could be read is shown.`}
             </Remark>
           ))}
-        <Table rows={processes} columns={columns} noun={["process", "processes"]} sort="count" />
+        <Table
+          rows={processes}
+          columns={columns}
+          noun={nounOf("health", "processes")}
+          sort="count"
+        />
       </section>
       {meta.skipped.length > 0 && (
         <section class="section">

@@ -12,66 +12,48 @@ import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { HostShare, IdleGap, Idle as IdleResult } from "../data/results";
 import { Swatch, WallBar } from "../parts/bars";
 import { DeviceCategoryTable } from "../parts/category_table";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
 import { NoGpuWork } from "./no_gpu_work";
 
-function gapColumns(): Column<IdleGap>[] {
-  return [
-    fixedColumn("start", "start, ms", (gap) => gap.start_ns / 1e6, 2),
-    usColumn("duration", "idle, µs", (gap) => gap.duration_ns),
-    textColumn("cause", "cause", (gap) => wordOf(DEVICE_CATEGORIES, gap.cause).name, {
+function causeOf(gap: IdleGap) {
+  return wordOf(DEVICE_CATEGORIES, gap.cause);
+}
+
+const GAPS: Own<IdleGap> = {
+  bar: false,
+  cells: {
+    cause: {
+      value: (gap) => causeOf(gap).name,
       cell: (gap) => (
         <>
-          <Swatch look={wordOf(DEVICE_CATEGORIES, gap.cause).look} />
-          {wordOf(DEVICE_CATEGORIES, gap.cause).name}
+          <Swatch look={causeOf(gap).look} />
+          {causeOf(gap).name}
         </>
       ),
-    }),
-    usColumn("late", "host late, µs", (gap) => gap.late_ns),
-    textColumn("next", "next work", (gap) => kernelName(gap.short_name || gap.name), {
-      width: "18%",
-      title: (gap) => gap.name,
-    }),
-    textColumn("op", "operation", (gap) => (gap.op === null ? null : opName(gap.op)), {
-      width: "12%",
-    }),
-    textColumn("during", "the host meanwhile", (gap) => gap.during_function ?? gap.during_op, {
-      width: "20%",
-    }),
-    idColumn("step", "step", (gap) => gap.step),
-    idColumn("device", "GPU", (gap) => gap.device),
-  ];
-}
+    },
+    name: { width: "18%", value: (gap) => kernelName(gap.short_name || gap.name) },
+    op: { width: "12%", value: (gap) => (gap.op === null ? gap.function : opName(gap.op)) },
+    during_function: { width: "20%", value: (gap) => gap.during_function ?? gap.during_op },
+  },
+};
 
-function shareColumns(rows: readonly HostShare[], noun: string): Column<HostShare>[] {
-  return [
-    textColumn("name", noun, (row) => opName(row.name), { width: "46%", title: (row) => row.name }),
-    fixedColumn("total", "idle, ms", (row) => row.total_ns / 1e6, 2),
-    percentColumn("share", "of it", (row) => row.total_ratio),
-    barColumn("bar", "", rows, (row) => row.total_ns, { width: "18%" }),
-    countColumn("gaps", "gaps", (row) => row.gap_count),
-  ];
-}
+const SHARES: Own<HostShare> = {
+  bar: { width: "18%" },
+  cells: { name: { width: "46%", value: (row) => opName(row.name) } },
+};
 
-function Shares({ rows, noun }: { rows: readonly HostShare[]; noun: [string, string] }) {
+function Shares({ rows, table }: { rows: readonly HostShare[]; table: string }) {
   const shown = useMemo(() => rows.slice(0, 10), [rows]);
-  const columns = useMemo(() => shareColumns(shown, noun[0]), [shown, noun[0]]);
-  return <Table rows={shown} columns={columns} noun={noun} sort="total" isSide />;
+  const columns = useMemo(() => columnsOf("idle", table, "", shown, SHARES), [shown, table]);
+  return (
+    <Table rows={shown} columns={columns} noun={nounOf("idle", table)} sort="total_ns" isSide />
+  );
 }
 
 function Ready({ result }: { result: IdleResult }) {
-  const columns = useMemo(gapColumns, []);
+  const columns = useMemo(() => columnsOf("idle", "gaps", "", result.gaps, GAPS), [result]);
   const [picked, setPicked] = useState<IdleGap | null>(null);
   return (
     <div class="page">
@@ -107,14 +89,14 @@ function Ready({ result }: { result: IdleResult }) {
               <h2>
                 What the host ran meanwhile<small>operations</small>
               </h2>
-              <Shares rows={result.operations} noun={["operation", "operations"]} />
+              <Shares rows={result.operations} table="operations" />
             </div>
             {result.functions.length > 0 && (
               <div>
                 <h2>
                   What the host ran meanwhile<small>Python functions</small>
                 </h2>
-                <Shares rows={result.functions} noun={["function", "functions"]} />
+                <Shares rows={result.functions} table="functions" />
               </div>
             )}
           </div>
@@ -127,8 +109,8 @@ function Ready({ result }: { result: IdleResult }) {
         <Table
           rows={result.gaps}
           columns={columns}
-          noun={["gap", "gaps"]}
-          sort="duration"
+          noun={nounOf("idle", "gaps")}
+          sort="duration_ns"
           height="max(280px, calc(100vh - var(--tabs, 0px) - 420px))"
           picked={picked}
           onPick={setPicked}

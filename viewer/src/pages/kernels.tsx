@@ -6,23 +6,13 @@
 import { useMemo, useState } from "preact/hooks";
 import { hashOf, replaceParams, route } from "../app/state";
 import { useResult } from "../app/use_result";
-import { bytes, count, duration, percent } from "../base/format";
+import { bytes, count, duration, NOT_MEASURED, percent } from "../base/format";
 import { kernelName, launchShape, opName } from "../base/names";
 import { KERNEL_FAMILIES, type Word } from "../base/vocabulary";
 import type { Kernel, Kernels as KernelsResult } from "../data/results";
 import { Legend, Swatch, TensorCoreTag } from "../parts/bars";
-import {
-  barColumn,
-  bytesColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import type { Column } from "../parts/columns";
+import { columnsOf, type Own } from "../parts/described";
 import { Segments } from "../parts/segments";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
@@ -55,92 +45,58 @@ function sharedBytes(kernel: Kernel): number | null {
   return (kernel.static_shared_bytes ?? 0) + (kernel.dynamic_shared_bytes ?? 0);
 }
 
-function columnsOf(rows: readonly Kernel[], by: By): Column<Kernel>[] {
-  const isNarrow = innerWidth < 1440;
+/** What the page adds to the columns of kernels. */
+function ownOf(by: By): Own<Kernel> {
   const hasShape = by === "kernels:signature";
-  const why = "Launches of several shapes are one row here; see “Kernel and shape”";
-  return [
-    textColumn("name", "Kernel", nameOf, {
-      width: isNarrow ? "22%" : "20%",
-      title: (kernel) => kernel.name,
-      cell: (kernel) => (
-        <>
-          <Swatch look={lookOf(kernel)} />
-          {nameOf(kernel).slice(0, 300)}
-        </>
-      ),
-    }),
-    {
-      id: "tc",
-      header: "TC",
-      tip: "Tensor cores: used, or could be and are not",
-      value: (kernel) =>
-        kernel.tensor_cores === "yes" ? "used" : kernel.is_tensor_core_eligible ? "could be" : "",
-      cell: (kernel) => (
-        <TensorCoreTag
-          isUsed={kernel.tensor_cores === "yes"}
-          isEligible={kernel.is_tensor_core_eligible}
-          why={kernel.tensor_cores_evidence}
-        />
-      ),
+  const shape = (field: "grid" | "block"): Partial<Column<Kernel>> => ({
+    value: (kernel) => launchShape(kernel[field]) ?? NOT_MEASURED,
+    title: (kernel) =>
+      kernel[field] ?? "Launches of several shapes are one row here; see “Kernel and shape”",
+    isNumber: true,
+    isSearched: false,
+    isHidden: !hasShape,
+  });
+  const opOf = (kernel: Kernel) => (kernel.op === null ? null : opName(kernel.op));
+  return {
+    bar: { color: lookOf, width: "10%" },
+    cells: {
+      name: {
+        width: "20%",
+        value: nameOf,
+        cell: (kernel) => (
+          <>
+            <Swatch look={lookOf(kernel)} />
+            {nameOf(kernel).slice(0, 300)}
+          </>
+        ),
+      },
+      op: {
+        width: "12%",
+        value: opOf,
+        title: (kernel) => kernel.op ?? "no operation launched it, or the grouping joins several",
+      },
+      tensor_cores: {
+        value: (kernel) =>
+          kernel.tensor_cores === "yes" ? "used" : kernel.is_tensor_core_eligible ? "could be" : "",
+        cell: (kernel) => (
+          <TensorCoreTag
+            isUsed={kernel.tensor_cores === "yes"}
+            isEligible={kernel.is_tensor_core_eligible}
+            why={kernel.tensor_cores_evidence}
+          />
+        ),
+      },
+      grid: shape("grid"),
+      block: shape("block"),
+      dynamic_shared_bytes: { value: sharedBytes, cell: (kernel) => bytes(sharedBytes(kernel)) },
+      occupancy_ratio: {
+        title: (kernel) =>
+          kernel.occupancy_ratio === null
+            ? "the recording does not tell it"
+            : `limited by ${kernel.occupancy_limit.replaceAll("_", " ")}`,
+      },
     },
-    textColumn("op", "Operator", (kernel) => (kernel.op === null ? null : opName(kernel.op)), {
-      width: "12%",
-      title: (kernel) => kernel.op ?? "no operation launched it, or the grouping joins several",
-      isHidden: by !== "kernels:op",
-    }),
-    idColumn("device", "GPU", (kernel) => kernel.device, {
-      isHidden: new Set(rows.map((kernel) => kernel.device)).size < 2,
-    }),
-    idColumn("pid", "process", (kernel) => kernel.pid, {
-      isHidden: new Set(rows.map((kernel) => kernel.pid)).size < 2,
-    }),
-    countColumn("count", "count", (kernel) => kernel.count),
-    msColumn("total", "total, ms", (kernel) => kernel.total_ns),
-    percentColumn("share", "share", (kernel) => kernel.total_ratio),
-    barColumn("bar", "of the largest", rows, (kernel) => kernel.total_ns, {
-      color: lookOf,
-      width: "10%",
-    }),
-    usColumn("mean", "mean, µs", (kernel) => kernel.mean_ns),
-    usColumn("median", "median", (kernel) => kernel.median_ns, { isHidden: true }),
-    usColumn("min", "min", (kernel) => kernel.min_ns, { isHidden: isNarrow }),
-    usColumn("max", "max", (kernel) => kernel.max_ns),
-    textColumn("precision", "type", (kernel) =>
-      kernel.precision === "unknown" ? null : kernel.precision,
-    ),
-    textColumn("grid", "grid", (kernel) => launchShape(kernel.grid) ?? "—", {
-      isNumber: true,
-      isSearched: false,
-      title: (kernel) => kernel.grid ?? why,
-      isHidden: !hasShape,
-    }),
-    textColumn("block", "block", (kernel) => launchShape(kernel.block) ?? "—", {
-      isNumber: true,
-      isSearched: false,
-      title: (kernel) => kernel.block ?? why,
-      isHidden: !hasShape,
-    }),
-    countColumn("registers", "regs", (kernel) => kernel.registers_per_thread_count, {
-      isHidden: !hasShape,
-    }),
-    bytesColumn("shared", "shared", sharedBytes, { isHidden: !hasShape }),
-    percentColumn("occupancy", "occup.", (kernel) => kernel.occupancy_ratio, {
-      tip: "Estimated occupancy",
-      isHidden: !hasShape || isNarrow,
-      title: (kernel) =>
-        kernel.occupancy_ratio === null
-          ? "the recording does not tell it"
-          : `limited by ${kernel.occupancy_limit.replaceAll("_", " ")}`,
-    }),
-    fixedColumn("per_step", "a step", (kernel) => kernel.count_per_step, 1, { isHidden: true }),
-    fixedColumn("tflops", "TFLOP/s", (kernel) => perTera(kernel.flop_per_s), 1, { isHidden: true }),
-    fixedColumn("gb_s", "GB/s", (kernel) => kernel.moved_gb_per_s, 0, { isHidden: true }),
-  ];
-}
-
-function perTera(value: number | null): number | null {
-  return value === null ? null : value / 1e12;
+  };
 }
 
 /** Returns the families that occur, in the order of the vocabulary. */
@@ -218,7 +174,11 @@ export function Kernels() {
   const [picked, setPicked] = useState<Kernel | null>(null);
   const loaded = useResult(by);
   const rows = loaded.state === "ready" ? loaded.value.kernels : null;
-  const columns = useMemo(() => (rows === null ? [] : columnsOf(rows, by)), [rows, by]);
+  const key = loaded.state === "ready" ? loaded.value.by : "";
+  const columns = useMemo(
+    () => columnsOf("kernels", "kernels", key, rows ?? [], ownOf(by)),
+    [rows, key, by],
+  );
   if (loaded.state === "loading") return <Loading what="kernels" />;
   if (loaded.state === "absent" || rows === null || (rows.length === 0 && by === "kernels")) {
     return (
@@ -244,7 +204,7 @@ export function Kernels() {
         rows={rows}
         columns={columns}
         noun={["kernel", "kernels"]}
-        sort="total"
+        sort="total_ns"
         height={
           picked === null
             ? "calc(100vh - var(--tabs, 0px) - 170px)"

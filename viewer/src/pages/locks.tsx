@@ -8,55 +8,24 @@ import { placeHash, timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { count, duration, plural } from "../base/format";
 import type { Lock, LockEdge, Locks as LocksResult } from "../data/results";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  idColumn,
-  msColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { frameName, framesOf } from "../parts/flame_tree";
 import { Broken, Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 import { WaitGraph } from "./wait_graph";
 
-function lockColumns(rows: readonly Lock[]): Column<Lock>[] {
-  return [
-    textColumn("name", "Waits in", (lock) => lock.short_name || lock.name, {
-      width: "26%",
-      title: (lock) => lock.name,
-    }),
-    textColumn("kind", "kind", (lock) => lock.kind),
-    textColumn("contended", "contended", (lock) => (lock.contended ? "yes" : "no"), {
-      tip: "Another thread held the lock; other waits are for events",
-    }),
-    countColumn("count", "count", (lock) => lock.count),
-    msColumn("total", "total, ms", (lock) => lock.total_ns),
-    barColumn("bar", "", rows, (lock) => lock.total_ns, {
-      color: (lock) => (lock.contended ? "d_lock" : "bar"),
-    }),
-    usColumn("mean", "mean, µs", (lock) => lock.mean_ns),
-    msColumn("max", "max, ms", (lock) => lock.max_ns),
-    msColumn("steps", "in steps, ms", (lock) => lock.step_ns),
-    textColumn("threads", "waiting threads", (lock) => lock.threads.join(", "), { width: "12%" }),
-    textColumn("holders", "held by", (lock) => lock.holders.join(", "), { width: "12%" }),
-    idColumn("pid", "process", (lock) => lock.pid, { isHidden: true }),
-  ];
-}
+const LOCKS: Own<Lock> = {
+  bar: { color: (lock) => (lock.contended ? "d_lock" : "bar") },
+  cells: { threads: { width: "12%" }, holders: { width: "12%" } },
+};
 
-function edgeColumns(rows: readonly LockEdge[]): Column<LockEdge>[] {
-  return [
-    textColumn("waiter", "Waits", (edge) => `${edge.waiter} ${edge.waiter_tid}`, { width: "22%" }),
-    textColumn("holder", "for", (edge) => `${edge.holder} ${edge.holder_tid}`, { width: "22%" }),
-    textColumn("kind", "kind", (edge) => edge.kind),
-    countColumn("count", "count", (edge) => edge.count),
-    msColumn("total", "total, ms", (edge) => edge.total_ns),
-    barColumn("bar", "", rows, (edge) => edge.total_ns, { color: () => "d_lock" }),
-    msColumn("max", "max, ms", (edge) => edge.max_ns),
-  ];
-}
+const EDGES: Own<LockEdge> = {
+  bar: { color: () => "d_lock" },
+  cells: {
+    waiter: { value: (edge) => `${edge.waiter} ${edge.waiter_tid}`, width: "22%" },
+    holder: { value: (edge) => `${edge.holder} ${edge.holder_tid}`, width: "22%" },
+  },
+};
 
 function Detail({ lock, result }: { lock: Lock; result: LocksResult }) {
   const frames =
@@ -93,8 +62,8 @@ function Detail({ lock, result }: { lock: Lock; result: LocksResult }) {
 }
 
 function Ready({ result }: { result: LocksResult }) {
-  const locks = useMemo(() => lockColumns(result.locks), [result]);
-  const edges = useMemo(() => edgeColumns(result.edges), [result]);
+  const locks = useMemo(() => columnsOf("locks", "locks", "", result.locks, LOCKS), [result]);
+  const edges = useMemo(() => columnsOf("locks", "edges", "", result.edges, EDGES), [result]);
   const [picked, setPicked] = useState<Lock | null>(null);
   return (
     <div class="page">
@@ -120,8 +89,8 @@ function Ready({ result }: { result: LocksResult }) {
       <Table
         rows={result.locks}
         columns={locks}
-        noun={["wait", "waits"]}
-        sort="total"
+        noun={nounOf("locks", "locks")}
+        sort="total_ns"
         height="max(240px, calc(50vh - 100px))"
         picked={picked}
         onPick={setPicked}
@@ -134,7 +103,12 @@ function Ready({ result }: { result: LocksResult }) {
             <small>lines are as thick as the time; the holder is known for these</small>
           </h2>
           <WaitGraph edges={result.edges} />
-          <Table rows={result.edges} columns={edges} noun={["pair", "pairs"]} sort="total" />
+          <Table
+            rows={result.edges}
+            columns={edges}
+            noun={nounOf("locks", "edges")}
+            sort="total_ns"
+          />
         </section>
       )}
     </div>

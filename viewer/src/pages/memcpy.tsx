@@ -10,19 +10,8 @@ import { bytes, count, duration, percent, plural, speed } from "../base/format";
 import type { Look } from "../base/vocabulary";
 import type { Copies, Memcpy as MemcpyResult } from "../data/results";
 import { merged, Swatch, WallBar } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  longestColumn,
-  mibColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { longestCell } from "../parts/columns";
+import { columnsOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
@@ -73,63 +62,35 @@ function timelineName(row: Copies): string {
   return isSet(row) ? "Memset " : `Memcpy ${row.name.slice(0, 200)}`;
 }
 
-function place(kind: Copies["source"]): string | null {
-  return kind === null || kind === "unknown" ? null : kind.replaceAll("_", " ");
-}
+const LIMITS: Readonly<Record<string, string>> = { pcie: "PCIe", memory: "the device’s memory" };
 
-function columnsOf(rows: readonly Copies[], by: By): Column<Copies>[] {
-  const isByDirection = by === "memcpy";
-  const isNarrow = innerWidth < 1440;
-  return [
-    textColumn("name", isByDirection ? "Copy" : by === "memcpy:size" ? "Size" : "Stream", nameOf, {
-      width: "16%",
-      title: (row) => row.name,
-      cell: (row) => (
-        <>
-          <Swatch look={lookOf(row)} />
-          {isByDirection ? (
-            <a href={hashOf("timeline", { q: timelineName(row) })}>{nameOf(row).slice(0, 300)}</a>
-          ) : (
-            nameOf(row).slice(0, 300)
-          )}
-        </>
+/** What the page adds to the columns of copies. */
+function ownOf(by: By): Own<Copies> {
+  const words = (row: Copies) => nameOf(row).slice(0, 300);
+  return {
+    bar: { color: lookOf },
+    cells: {
+      name: {
+        width: "16%",
+        value: nameOf,
+        cell: (row) => (
+          <>
+            <Swatch look={lookOf(row)} />
+            {by === "memcpy" ? (
+              <a href={hashOf("timeline", { q: timelineName(row) })}>{words(row)}</a>
+            ) : (
+              words(row)
+            )}
+          </>
+        ),
+      },
+      max_ns: longestCell(
+        (row) => row.max_ns,
+        (row) => ({ start_ns: row.max_start_ns, pid: row.pid, device: row.device }),
       ),
-    }),
-    textColumn("from", "from", (row) => place(row.source), { isHidden: !isByDirection }),
-    textColumn("to", "to", (row) => place(row.destination), { isHidden: !isByDirection }),
-    countColumn("count", "count", (row) => row.count),
-    countColumn("async", "async", (row) => row.async_count, {
-      tip: "Made by a call that does not wait for the copy",
-      isHidden: isNarrow,
-    }),
-    countColumn("graph", "in graphs", (row) => row.graph_count, { isHidden: true }),
-    mibColumn("bytes", "size, MiB", (row) => row.total_bytes),
-    msColumn("total", "total, ms", (row) => row.total_ns),
-    percentColumn("share", "share", (row) => row.total_ratio),
-    barColumn("bar", "of the largest", rows, (row) => row.total_ns, { color: lookOf }),
-    usColumn("mean", "mean, µs", (row) => row.mean_ns),
-    usColumn("min", "min", (row) => row.min_ns, { isHidden: isNarrow }),
-    longestColumn(
-      "max",
-      "max",
-      (row) => row.max_ns,
-      (row) => ({ start_ns: row.max_start_ns, pid: row.pid, device: row.device }),
-    ),
-    fixedColumn("speed", "GB/s", (row) => row.gb_per_s, 2),
-    fixedColumn("limit", "limit, GB/s", (row) => row.limit_gb_per_s, 1, {
-      tip: "The fastest that the way can be",
-      title: (row) =>
-        row.limit === "pcie"
-          ? "PCIe"
-          : row.limit === "memory"
-            ? "the device’s memory"
-            : "not known",
-    }),
-    percentColumn("limited", "of limit", (row) => row.limit_ratio),
-    idColumn("device", "GPU", (row) => row.device, { isHidden: true }),
-    idColumn("stream", "stream", (row) => row.stream, { isHidden: true }),
-    idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
-  ];
+      limit_gb_per_s: { title: (row) => LIMITS[row.limit ?? ""] ?? "not known" },
+    },
+  };
 }
 
 function figuresOf(result: MemcpyResult): Figure[] {
@@ -204,7 +165,11 @@ function barParts(rows: readonly Copies[]) {
 export function Memcpy() {
   const { by, loaded, choice } = useKeyed<By>(CHOICES);
   const rows = loaded.state === "ready" ? loaded.value.copies : [];
-  const columns = useMemo(() => columnsOf(rows, by), [rows, by]);
+  const key = loaded.state === "ready" ? loaded.value.by : "";
+  const columns = useMemo(
+    () => columnsOf("memcpy", "copies", key, rows, ownOf(by)),
+    [rows, key, by],
+  );
   if (loaded.state === "loading") return <Loading what="copies" />;
   if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
     return (
@@ -236,7 +201,7 @@ export function Memcpy() {
           rows={rows}
           columns={columns}
           noun={["copy", "copies"]}
-          sort="total"
+          sort="total_ns"
           extra={choice}
         />
       </div>

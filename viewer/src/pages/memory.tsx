@@ -10,16 +10,7 @@ import { bytes, count, duration, percent, plural, position } from "../base/forma
 import { opName, shortPath } from "../base/names";
 import type { DeviceMemory, Heap, HeapProcess, HeapStack } from "../data/results";
 import { merged, type Part, WallBar } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  idColumn,
-  mibColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { frameName, framesOf } from "../parts/flame_tree";
 import { MemoryChart } from "../parts/memory_chart";
@@ -29,56 +20,17 @@ import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 
 type TensorOp = Heap["tensor_ops"][number];
-type DeviceUse = DeviceMemory["uses"][number];
 
-function stackColumns(rows: readonly HeapStack[]): Column<HeapStack>[] {
-  return [
-    textColumn("name", "Allocated in", (row) => row.short_name || row.name, {
-      width: "30%",
-      title: (row) => row.name,
-    }),
-    mibColumn("peak", "at the peak, MiB", (row) => row.peak_bytes),
-    percentColumn("share", "of peak", (row) => row.peak_ratio),
-    barColumn("bar", "", rows, (row) => row.peak_bytes),
-    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
-    mibColumn("live", "still live, MiB", (row) => row.end_bytes),
-    countColumn("count", "count", (row) => row.count),
-    msColumn("life", "mean life, ms", (row) => (row.mean_life_ns === 0 ? null : row.mean_life_ns), {
-      title: (row) => (row.mean_life_ns === 0 ? "all of it is still live" : ""),
-    }),
-    idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
-  ];
-}
+const STACKS: Own<HeapStack> = {
+  cells: {
+    name: { width: "30%" },
+    mean_life_ns: { title: (row) => (row.mean_life_ns === 0 ? "all of it is still live" : "") },
+  },
+};
 
-function tensorColumns(rows: readonly TensorOp[]): Column<TensorOp>[] {
-  return [
-    textColumn("name", "Allocated by", (row) => opName(row.name), {
-      width: "30%",
-      title: (row) => row.name,
-    }),
-    textColumn("device", "device", (row) => row.device),
-    mibColumn("peak", "at the peak, MiB", (row) => row.peak_bytes),
-    percentColumn("share", "of peak", (row) => row.peak_ratio),
-    barColumn("bar", "", rows, (row) => row.peak_bytes),
-    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
-    mibColumn("live", "still live, MiB", (row) => row.end_bytes),
-    countColumn("count", "count", (row) => row.count),
-  ];
-}
-
-function deviceColumns(rows: readonly DeviceUse[]): Column<DeviceUse>[] {
-  return [
-    textColumn("name", "Kind", (row) => row.name, { width: "22%" }),
-    idColumn("device", "GPU", (row) => row.device),
-    mibColumn("peak", "peak, MiB", (row) => row.peak_bytes),
-    barColumn("bar", "", rows, (row) => row.peak_bytes),
-    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
-    mibColumn("end", "at the end, MiB", (row) => row.end_bytes),
-    countColumn("count", "count", (row) => row.count),
-    countColumn("release", "released", (row) => row.release_count),
-    msColumn("life", "mean life, ms", (row) => row.mean_life_ns),
-  ];
-}
+const TENSOR_OPS: Own<TensorOp> = {
+  cells: { name: { width: "30%", value: (row) => opName(row.name), title: (row) => row.name } },
+};
 
 function heapFigures(process: HeapProcess) {
   const isExact = process.mode === "exact";
@@ -202,7 +154,7 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
   const process = processes.find((each) => each.pid === pid);
   const points = useMemo(() => heap.timeline.filter((point) => point.pid === pid), [heap, pid]);
   const stacks = useMemo(() => heap.stacks.filter((stack) => stack.pid === pid), [heap, pid]);
-  const columns = useMemo(() => stackColumns(stacks), [stacks]);
+  const columns = useMemo(() => columnsOf("heap", "stacks", "", stacks, STACKS), [stacks]);
   const [picked, setPicked] = useState<HeapStack | null>(null);
   if (process === undefined) return null;
   return (
@@ -238,8 +190,8 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
       <Table
         rows={stacks}
         columns={columns}
-        noun={["place", "places"]}
-        sort="peak"
+        noun={nounOf("heap", "stacks")}
+        sort="peak_bytes"
         height="360px"
         picked={picked}
         onPick={setPicked}
@@ -282,7 +234,7 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
     () => heap.tensor_histories.find((each) => isOf(each) && each.owners.length > 0),
     [heap, tensor],
   );
-  const columns = useMemo(() => tensorColumns(ops), [ops]);
+  const columns = useMemo(() => columnsOf("heap", "tensor_ops", "", ops, TENSOR_OPS), [ops]);
   const parts = useMemo(() => {
     const layers = history?.by === "operation" ? layersOf(history) : [];
     const looks = new Map(layers.map((layer) => [layer.name, layer.look]));
@@ -343,8 +295,8 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
       <Table
         rows={ops}
         columns={columns}
-        noun={["operation", "operations"]}
-        sort="peak"
+        noun={nounOf("heap", "tensor_ops")}
+        sort="peak_bytes"
         height="360px"
       />
     </section>
@@ -352,7 +304,10 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
 }
 
 function DevicePart({ memory }: { memory: DeviceMemory }) {
-  const columns = useMemo(() => deviceColumns(memory.uses), [memory]);
+  const columns = useMemo(
+    () => columnsOf("device_memory", "uses", memory.by, memory.uses),
+    [memory],
+  );
   if (memory.uses.length === 0) return null;
   return (
     <section class="section">
@@ -369,7 +324,12 @@ function DevicePart({ memory }: { memory: DeviceMemory }) {
             .join("; ")}
         </small>
       </h2>
-      <Table rows={memory.uses} columns={columns} noun={["kind", "kinds"]} sort="peak" />
+      <Table
+        rows={memory.uses}
+        columns={columns}
+        noun={nounOf("device_memory", "uses")}
+        sort="peak_bytes"
+      />
     </section>
   );
 }

@@ -10,7 +10,7 @@ import { duration, fixed, percent, plural } from "../base/format";
 import type { Look } from "../base/vocabulary";
 import type { DeviceOverlap, Overlap as OverlapResult } from "../data/results";
 import { Swatch, WallBar } from "../parts/bars";
-import { type Column, idColumn, msColumn, percentColumn, textColumn } from "../parts/columns";
+import { columnsOf } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
@@ -79,58 +79,6 @@ function Kinds({ device }: { device: DeviceOverlap }) {
       </tbody>
     </table>
   );
-}
-
-function columnsOf(): Column<DeviceOverlap>[] {
-  const time = (
-    id: string,
-    header: string,
-    value: (row: DeviceOverlap) => number,
-    tip: string,
-    isHidden = false,
-  ) => msColumn<DeviceOverlap>(id, header, value, { tip, isHidden });
-  return [
-    idColumn("device", "GPU", (row) => row.device),
-    textColumn("name", "name", (row) => row.name || null, { isHidden: true }),
-    idColumn("pid", "process", (row) => row.pid),
-    time("busy", "busy, ms", (row) => row.busy_ns, "Anything ran"),
-    time("idle", "idle, ms", (row) => row.idle_ns, "Nothing ran"),
-    time("compute", "computing", (row) => row.compute_ns, "Kernels that are not collectives"),
-    time("collective", "collectives", (row) => row.collective_ns, "Kernels of collectives"),
-    time("alone", "not hidden", (row) => row.exposed_collective_ns, "While nothing computed"),
-    percentColumn("hidden", "hidden", (row) => row.hidden_collective_ratio, {
-      tip: "The part of the collectives’ time that computing hides",
-    }),
-    time("copy", "copies", (row) => row.copy_ns, "Copies and memsets"),
-    time("copy_alone", "not hidden", (row) => row.exposed_copy_ns, "While no kernel ran"),
-    percentColumn("copy_hidden", "hidden", (row) => row.hidden_copy_ratio, {
-      tip: "The part of the copies’ time that kernels hide",
-    }),
-    time("streams", "several streams", (row) => row.several_streams_ns, "Kernels side by side"),
-    time("graph", "graphs", (row) => row.graph_ns, "Graphs that were recorded as a whole"),
-    time(
-      "with_collective",
-      "computing and collectives",
-      (row) => row.compute_and_collective_ns,
-      "Both at once",
-      true,
-    ),
-    time(
-      "with_copy",
-      "computing and copies",
-      (row) => row.compute_and_copy_ns,
-      "Both at once",
-      true,
-    ),
-    time(
-      "collective_copy",
-      "collectives and copies",
-      (row) => row.collective_and_copy_ns,
-      "Both at once",
-      true,
-    ),
-    textColumn("host", "machine", (row) => row.host, { isHidden: true }),
-  ];
 }
 
 function figuresOf(devices: readonly DeviceOverlap[]): Figure[] {
@@ -202,7 +150,10 @@ function Heading({ device }: { device: DeviceOverlap }) {
 }
 
 function Ready({ result }: { result: OverlapResult }) {
-  const columns = useMemo(columnsOf, []);
+  const columns = useMemo(
+    () => columnsOf("overlap", "devices", "", result.devices, { bar: false }),
+    [result],
+  );
   const { devices } = result;
   return (
     <div class="page">
@@ -249,7 +200,7 @@ function Ready({ result }: { result: OverlapResult }) {
           rows={devices}
           columns={columns}
           noun={[deviceWord.value, `${deviceWord}s`]}
-          sort="busy"
+          sort="busy_ns"
           height="480px"
         />
       </section>

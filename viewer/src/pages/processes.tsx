@@ -9,14 +9,8 @@ import { timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, plural } from "../base/format";
 import type { OverviewProcess } from "../data/results";
-import {
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import type { Column } from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Broken, Loading } from "../parts/states";
 import { Table } from "../parts/table";
 
@@ -32,40 +26,35 @@ function LifeBar({ process, end }: { process: OverviewProcess; end: number }) {
   );
 }
 
-function columnsOf(rows: readonly OverviewProcess[]): Column<OverviewProcess>[] {
+/** What the page adds to the columns of processes: when each lived. */
+function ownOf(rows: readonly OverviewProcess[]): Own<OverviewProcess> {
   let end = 1;
   for (const process of rows) end = Math.max(end, process.end_ns);
-  return [
-    textColumn("name", "Process", (process) => process.name, { width: "16%" }),
-    idColumn("pid", "pid", (process) => process.pid),
-    idColumn("ppid", "parent", (process) => process.ppid),
-    textColumn("host", "host", (process) => process.host || null),
-    textColumn("role", "role", (process) => process.role.replaceAll("_", " ")),
-    fixedColumn("start", "start, s", (process) => process.start_ns / 1e9, 2),
-    fixedColumn("life", "life, s", (process) => (process.end_ns - process.start_ns) / 1e9, 2),
-    {
-      id: "bar",
-      header: "in the run",
-      value: (process) => process.start_ns,
-      cell: (process) => <LifeBar process={process} end={end} />,
-      isBar: true,
-      width: "22%",
+  const bar: Column<OverviewProcess> = {
+    id: "bar",
+    header: "in the run",
+    value: (process) => process.start_ns,
+    cell: (process) => <LifeBar process={process} end={end} />,
+    isBar: true,
+    width: "22%",
+  };
+  return {
+    bar: false,
+    behind: { end_ns: [bar] },
+    cells: {
+      pid: { isHidden: false },
+      name: { width: "16%" },
+      ended: {
+        title: (process) => (process.recovered ? "killed: its trace was recovered" : process.ended),
+      },
     },
-    percentColumn("cpu", "of a processor", (process) => process.cpu_ratio),
-    countColumn("threads", "threads", (process) => process.thread_count),
-    countColumn("steps", "steps", (process) => process.step_count),
-    countColumn("count", "events", (process) => process.count),
-    countColumn("lost", "lost", (process) => process.lost_count),
-    textColumn("ended", "ended", (process) => process.ended || null, {
-      title: (process) => (process.recovered ? "killed: its trace was recovered" : process.ended),
-    }),
-  ];
+  };
 }
 
 export function Processes() {
   const loaded = useResult("overview");
   const rows = loaded.state === "ready" ? loaded.value.processes : [];
-  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const columns = useMemo(() => columnsOf("overview", "processes", "", rows, ownOf(rows)), [rows]);
   const [picked, setPicked] = useState<OverviewProcess | null>(null);
   if (loaded.state === "loading") return <Loading what="processes" />;
   if (loaded.state === "absent") {
@@ -90,7 +79,7 @@ export function Processes() {
       <Table
         rows={rows}
         columns={columns}
-        noun={["process", "processes"]}
+        noun={nounOf("overview", "processes")}
         sort="count"
         height="calc(100vh - var(--tabs, 0px) - 170px)"
         picked={picked}

@@ -7,42 +7,14 @@ import { useMemo } from "preact/hooks";
 import { route } from "../app/state";
 import { useResult } from "../app/use_result";
 import { count } from "../base/format";
-import type { Ranges as RangesResult } from "../data/results";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  msColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf } from "../parts/described";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
-
-type Range = RangesResult["ranges"][number];
-
-function columnsOf(rows: readonly Range[]): Column<Range>[] {
-  return [
-    textColumn("name", "Range", (range) => range.name, { width: "28%" }),
-    textColumn("domain", "domain", (range) => range.domain, { width: "12%" }),
-    textColumn("kind", "kind", (range) => range.kind.replaceAll("_", " ")),
-    countColumn("count", "count", (range) => range.count),
-    msColumn("total", "total, ms", (range) => range.total_ns),
-    barColumn("bar", "", rows, (range) => range.total_ns),
-    msColumn("self", "self, ms", (range) => range.self_ns),
-    msColumn("device", "GPU, ms", (range) => range.device_ns),
-    usColumn("mean", "mean, µs", (range) => range.mean_ns),
-    usColumn("median", "median, µs", (range) => range.median_ns),
-    usColumn("max", "max, µs", (range) => range.max_ns),
-    countColumn("threads", "threads", (range) => range.thread_count, { isHidden: true }),
-    countColumn("incomplete", "not ended", (range) => range.incomplete_count, { isHidden: true }),
-  ];
-}
 
 export function Ranges() {
   const loaded = useResult("ranges");
   const rows = loaded.state === "ready" ? loaded.value.ranges : [];
-  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const columns = useMemo(() => columnsOf("ranges", "ranges", "name", rows), [rows]);
   if (loaded.state === "loading") return <Loading what="ranges" />;
   if (loaded.state === "absent" || rows.length === 0) {
     const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
@@ -75,8 +47,8 @@ export function Ranges() {
       <Table
         rows={rows}
         columns={columns}
-        noun={["range", "ranges"]}
-        sort="total"
+        noun={nounOf("ranges", "ranges")}
+        sort="total_ns"
         height="calc(100vh - var(--tabs, 0px) - 170px)"
         initialFilter={route.value.params.get("q") ?? ""}
       />

@@ -12,14 +12,8 @@ import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
 import { fillOf, Legend } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
-import {
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  textColumn,
-} from "../parts/columns";
+import { type Column, fixedColumn } from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Loading, NotRecorded } from "../parts/states";
 import { STACK, timeOf } from "../parts/step_bars";
 import { StepChart } from "../parts/step_chart";
@@ -47,48 +41,38 @@ function StackBar({ step, longest }: { step: Step; longest: number }) {
   );
 }
 
-function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
+/** What the page adds to the columns of steps: how long each is beside the others. */
+function ownOf(steps: readonly Step[], series: StepSeries): Own<Step> {
   // Warm-up steps do not set the scale: their bars end at the edge.
   let longest = 1;
   for (const step of steps) if (!step.warmup) longest = Math.max(longest, step.duration_ns);
-  return [
-    idColumn("number", "step", (step) => step.number),
-    fixedColumn("start", "start, s", (step) => step.start_ns / 1e9, 2),
-    msColumn("duration", "time, ms", (step) => step.duration_ns),
-    fixedColumn(
-      "factor",
-      "of median, ×",
-      (step) => (series.median_ns === 0 ? null : step.duration_ns / series.median_ns),
-      2,
-    ),
-    {
-      id: "bar",
-      header: "",
-      value: (step) => step.duration_ns,
-      cell: (step) => <StackBar step={step} longest={longest} />,
-      isBar: true,
-      width: "22%",
+  const factor = fixedColumn<Step>(
+    "factor",
+    "of median, ×",
+    (step) => (series.median_ns === 0 ? null : step.duration_ns / series.median_ns),
+    2,
+  );
+  const bar: Column<Step> = {
+    id: "bar",
+    header: "",
+    value: (step) => step.duration_ns,
+    cell: (step) => <StackBar step={step} longest={longest} />,
+    isBar: true,
+    width: "22%",
+  };
+  return {
+    behind: { duration_ns: [factor, bar] },
+    cells: {
+      outlier_category: {
+        value: (step) =>
+          step.warmup
+            ? "warm-up"
+            : step.outlier
+              ? `outlier by ${step.outlier_category.replaceAll("_", " ")}`
+              : "",
+      },
     },
-    msColumn("input", "input", (step) => step.input_ns),
-    msColumn("forward", "forward", (step) => step.forward_ns),
-    msColumn("backward", "backward", (step) => step.backward_ns),
-    msColumn("optimizer", "optimizer", (step) => step.optimizer_ns),
-    msColumn("lock", "lock", (step) => step.lock_wait_ns),
-    msColumn("blocked", "blocked", (step) => step.blocked_ns, { isHidden: true }),
-    msColumn("other", "other", (step) => step.other_ns),
-    countColumn("ops", "operations", (step) => step.op_count),
-    textColumn(
-      "note",
-      "note",
-      (step) =>
-        step.warmup
-          ? "warm-up"
-          : step.outlier
-            ? `outlier by ${step.outlier_category.replaceAll("_", " ")}`
-            : "",
-      { isSearched: true },
-    ),
-  ];
+  };
 }
 
 /** Returns the time of a step: devices do its work later than the host begins it. */
@@ -107,7 +91,10 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
     () => result.steps.filter((step) => step.pid === series.pid && step.host === series.host),
     [result, series],
   );
-  const columns = useMemo(() => columnsOf(steps, series), [steps, series]);
+  const columns = useMemo(
+    () => columnsOf("steps", "steps", "", steps, ownOf(steps, series)),
+    [steps, series],
+  );
   const [picked, setPicked] = useState<Step | null>(null);
   const isLeading = series === result.series[0];
   const occurring = Object.entries(STEP_CATEGORIES)
@@ -136,8 +123,8 @@ function SeriesPart({ result, series }: { result: StepsResult; series: StepSerie
         <Table
           rows={steps}
           columns={columns}
-          noun={["step", "steps"]}
-          sort="duration"
+          noun={nounOf("steps", "steps")}
+          sort="duration_ns"
           height="max(240px, calc(100vh - var(--tabs, 0px) - 500px))"
           picked={picked}
           onPick={setPicked}

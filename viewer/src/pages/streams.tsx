@@ -10,15 +10,7 @@ import { duration, percent } from "../base/format";
 import { kernelName } from "../base/names";
 import type { Streams as StreamsResult } from "../data/results";
 import { WallBar } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  idColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
 import { NoGpuWork } from "./no_gpu_work";
@@ -26,42 +18,19 @@ import { NoGpuWork } from "./no_gpu_work";
 type StreamRow = StreamsResult["streams"][number];
 type WaitRow = StreamsResult["waits"][number];
 
-function streamColumns(rows: readonly StreamRow[]): Column<StreamRow>[] {
-  return [
-    textColumn(
-      "stream",
-      "stream",
-      (row) => `${row.stream}${row.name === "" ? "" : ` ${row.name}`}`,
-    ),
-    idColumn("device", "GPU", (row) => row.device),
-    idColumn("pid", "process", (row) => row.pid),
-    msColumn("busy", "busy, ms", (row) => row.busy_ns),
-    percentColumn("share", "of window", (row) => row.busy_ratio),
-    barColumn("bar", "", rows, (row) => row.busy_ns, { width: "20%" }),
-    msColumn("kernels_time", "kernels, ms", (row) => row.kernel_ns),
-    msColumn("copies_time", "copies, ms", (row) => row.copy_ns),
-    msColumn("overlap", "beside others, ms", (row) => row.overlap_ns),
-    countColumn("kernels", "kernels", (row) => row.kernel_count),
-    countColumn("copies", "copies", (row) => row.copy_count),
-  ];
-}
+const STREAMS: Own<StreamRow> = {
+  bar: { width: "20%" },
+};
 
-function waitColumns(rows: readonly WaitRow[]): Column<WaitRow>[] {
-  return [
-    textColumn("stream", "stream", (row) => String(row.stream)),
-    textColumn("for", "waited for", (row) =>
-      row.for_stream === null ? null : `stream ${row.for_stream}`,
-    ),
-    msColumn("held", "held up, ms", (row) => row.held_up_ns),
-    barColumn("bar", "", rows, (row) => row.held_up_ns, { width: "20%" }),
-    msColumn("longest", "longest, ms", (row) => row.held_up_max_ns),
-    countColumn("count", "count", (row) => row.count),
-    textColumn("work", "work", (row) => kernelName(row.short_name || row.name), {
-      width: "30%",
-      title: (row) => row.name,
-    }),
-  ];
-}
+const WAITS: Own<WaitRow> = {
+  bar: { width: "20%" },
+  cells: {
+    for_stream: {
+      cell: (row) => (row.for_stream === null ? null : `stream ${row.for_stream}`),
+    },
+    name: { width: "30%", value: (row) => kernelName(row.short_name || row.name) },
+  },
+};
 
 /** Busy time of a device without overlaps: kernels alone, copies alone, both, and idle. */
 function busyParts(device: StreamsResult["devices"][number]) {
@@ -74,8 +43,11 @@ function busyParts(device: StreamsResult["devices"][number]) {
 }
 
 function Ready({ result }: { result: StreamsResult }) {
-  const columns = useMemo(() => streamColumns(result.streams), [result]);
-  const waits = useMemo(() => waitColumns(result.waits), [result]);
+  const columns = useMemo(
+    () => columnsOf("streams", "streams", "", result.streams, STREAMS),
+    [result],
+  );
+  const waits = useMemo(() => columnsOf("streams", "waits", "", result.waits, WAITS), [result]);
   return (
     <div class="page">
       {result.devices.map((device, index) => (
@@ -102,12 +74,22 @@ function Ready({ result }: { result: StreamsResult }) {
         </section>
       ))}
       <section class="section">
-        <Table rows={result.streams} columns={columns} noun={["stream", "streams"]} sort="busy" />
+        <Table
+          rows={result.streams}
+          columns={columns}
+          noun={nounOf("streams", "streams")}
+          sort="busy_ns"
+        />
       </section>
       {result.waits.length > 0 && (
         <section class="section">
           <h2 style={{ marginBottom: "8px" }}>Which stream waited for which</h2>
-          <Table rows={result.waits} columns={waits} noun={["wait", "waits"]} sort="held" />
+          <Table
+            rows={result.waits}
+            columns={waits}
+            noun={nounOf("streams", "waits")}
+            sort="held_up_ns"
+          />
         </section>
       )}
     </div>

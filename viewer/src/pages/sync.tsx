@@ -10,17 +10,8 @@ import { count, duration, percent, plural } from "../base/format";
 import type { Look } from "../base/vocabulary";
 import type { Sync as SyncRow, Syncs } from "../data/results";
 import { merged, WallBar } from "../parts/bars";
-import {
-  barColumn,
-  type Column,
-  countColumn,
-  idColumn,
-  longestColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-  usColumn,
-} from "../parts/columns";
+import { longestCell } from "../parts/columns";
+import { columnsOf, type Own } from "../parts/described";
 import { type Figure, Figures } from "../parts/figures";
 import { Loading } from "../parts/states";
 import { Table } from "../parts/table";
@@ -50,51 +41,40 @@ function lookOf(row: SyncRow): Look {
   return isOfStream(row) ? "bar" : "wait";
 }
 
-function columnsOf(rows: readonly SyncRow[], by: By): Column<SyncRow>[] {
-  const isByKind = by === "sync";
-  const header = isByKind ? "Waits" : by === "sync:thread" ? "Thread" : "Waits for stream";
-  return [
-    textColumn("name", header, (row) => (isByKind ? (KINDS[row.name] ?? row.name) : row.name), {
-      width: "22%",
-      title: (row) => row.name,
-    }),
-    textColumn("function", "in call", (row) => row.function, {
-      width: "20%",
-      isHidden: !isByKind,
-      cell: (row) =>
-        row.function === null ? null : (
-          <a href={hashOf("timeline", { q: row.function.slice(0, 200) })}>
-            {row.function.slice(0, 300)}
-          </a>
-        ),
-    }),
-    countColumn("count", "count", (row) => row.count),
-    msColumn("total", "total, ms", (row) => row.total_ns),
-    percentColumn("share", "share", (row) => (isOfStream(row) ? null : row.total_ratio), {
-      title: (row) => (isOfStream(row) ? "no thread waits: it is no part of the sum" : ""),
-    }),
-    barColumn("bar", "of the longest", rows, (row) => row.total_ns, { color: lookOf }),
-    usColumn("mean", "mean, µs", (row) => row.mean_ns),
-    usColumn("median", "median", (row) => row.median_ns),
-    longestColumn(
-      "max",
-      "max",
-      (row) => row.max_ns,
-      (row) => ({
-        start_ns: row.max_start_ns,
-        pid: row.pid,
-        tid: row.max_tid,
-        device: row.max_device,
-      }),
-    ),
-    countColumn("short", "nothing left", (row) => row.short_count, {
-      tip: "Shorter than 10 µs: nothing was left to wait for",
-    }),
-    idColumn("device", "GPU", (row) => row.device),
-    idColumn("stream", "stream", (row) => row.stream),
-    idColumn("tid", "thread", (row) => row.tid, { isHidden: by !== "sync:thread" }),
-    idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
-  ];
+/** What the page adds to the columns of waits. */
+function ownOf(by: By): Own<SyncRow> {
+  return {
+    bar: { color: lookOf },
+    cells: {
+      name: {
+        width: "22%",
+        value: (row) => (by === "sync" ? (KINDS[row.name] ?? row.name) : row.name),
+      },
+      function: {
+        width: "20%",
+        cell: (row) =>
+          row.function === null ? null : (
+            <a href={hashOf("timeline", { q: row.function.slice(0, 200) })}>
+              {row.function.slice(0, 300)}
+            </a>
+          ),
+      },
+      total_ratio: {
+        value: (row) => (isOfStream(row) ? null : row.total_ratio),
+        cell: (row) => percent(isOfStream(row) ? null : row.total_ratio),
+        title: (row) => (isOfStream(row) ? "no thread waits: it is no part of the sum" : ""),
+      },
+      max_ns: longestCell(
+        (row) => row.max_ns,
+        ({ max_start_ns, pid, max_tid, max_device }) => ({
+          start_ns: max_start_ns,
+          pid,
+          tid: max_tid,
+          device: max_device,
+        }),
+      ),
+    },
+  };
 }
 
 function figuresOf(result: Syncs): Figure[] {
@@ -132,7 +112,8 @@ function figuresOf(result: Syncs): Figure[] {
 export function Sync() {
   const { by, loaded, choice } = useKeyed<By>(CHOICES);
   const rows = loaded.state === "ready" ? loaded.value.syncs : [];
-  const columns = useMemo(() => columnsOf(rows, by), [rows, by]);
+  const key = loaded.state === "ready" ? loaded.value.by : "";
+  const columns = useMemo(() => columnsOf("sync", "syncs", key, rows, ownOf(by)), [rows, key, by]);
   if (loaded.state === "loading") return <Loading what="waits for the GPU" />;
   if (loaded.state === "absent" || (loaded.value.count === 0 && rows.length === 0)) {
     return (
@@ -177,7 +158,7 @@ export function Sync() {
                 ? ["thread", "threads"]
                 : ["stream", "streams"]
           }
-          sort="total"
+          sort="total_ns"
           extra={choice}
         />
       </div>

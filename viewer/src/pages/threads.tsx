@@ -9,15 +9,8 @@ import { duration, percent, plural } from "../base/format";
 import type { Look } from "../base/vocabulary";
 import type { Thread } from "../data/results";
 import { fillOf, Legend } from "../parts/bars";
-import {
-  type Column,
-  countColumn,
-  fixedColumn,
-  idColumn,
-  msColumn,
-  percentColumn,
-  textColumn,
-} from "../parts/columns";
+import type { Column } from "../parts/columns";
+import { columnsOf, nounOf, type Own } from "../parts/described";
 import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 
@@ -35,63 +28,51 @@ function lifeTimes(thread: Thread): readonly (readonly [Look, number])[] {
   ];
 }
 
-function columnsOf(threads: readonly Thread[]): Column<Thread>[] {
+/** What the page adds to the columns of threads: a bar of each life. */
+function ownOf(threads: readonly Thread[]): Own<Thread> {
   let longest = 1;
   for (const thread of threads) longest = Math.max(longest, thread.life_ns);
-  return [
-    textColumn("name", "Thread", (thread) => thread.name || "unnamed", { width: "16%" }),
-    idColumn("pid", "process", (thread) => thread.pid),
-    idColumn("tid", "tid", (thread) => thread.tid),
-    fixedColumn("life", "life, s", (thread) => thread.life_ns / 1e9, 2),
-    {
-      id: "bar",
-      header: "",
-      value: (thread) => thread.cpu_ns,
-      cell: (thread) => (
-        <div>
-          {lifeTimes(thread).map(([look, time]) =>
-            time <= 0 ? null : (
-              <u
-                key={look}
-                class={fillOf(look).class}
-                style={{
-                  width: `${((time / longest) * 100).toFixed(2)}%`,
-                  ...fillOf(look).style,
-                }}
-              />
-            ),
-          )}
-        </div>
-      ),
-      isBar: true,
-      width: "18%",
-    },
-    msColumn("cpu", "processor, ms", (thread) => thread.cpu_ns),
-    percentColumn("cpu_share", "of life", (thread) => thread.cpu_ratio),
-    msColumn("ready", "ready, ms", (thread) => thread.runqueue_wait_ns, {
-      tip: "Ready to run, without a processor",
-    }),
-    msColumn("ops", "operations, ms", (thread) => thread.op_ns),
-    msColumn("contended", "locks, ms", (thread) => thread.contended_ns),
-    msColumn("waiting", "waits, ms", (thread) => thread.waiting_ns, {
-      tip: "Waits for conditions, events and other threads",
-    }),
-    countColumn("count", "events", (thread) => thread.count),
-    textColumn("start", "starts in", (thread) => thread.start?.short_name || null, {
-      width: "12%",
-      isHidden: true,
-    }),
-    textColumn("by", "created by", (thread) => thread.created_by || null, { isHidden: true }),
-    textColumn("role", "role", (thread) =>
-      thread.step_thread ? "runs steps" : thread.tool ? "gpuprof’s own" : null,
+  const bar: Column<Thread> = {
+    id: "bar",
+    header: "",
+    value: (thread) => thread.cpu_ns,
+    cell: (thread) => (
+      <div>
+        {lifeTimes(thread).map(([look, time]) =>
+          time <= 0 ? null : (
+            <u
+              key={look}
+              class={fillOf(look).class}
+              style={{
+                width: `${((time / longest) * 100).toFixed(2)}%`,
+                ...fillOf(look).style,
+              }}
+            />
+          ),
+        )}
+      </div>
     ),
-  ];
+    isBar: true,
+    width: "18%",
+  };
+  return {
+    bar: false,
+    behind: { life_ns: [bar] },
+    cells: {
+      name: { value: (thread) => thread.name || "unnamed", width: "16%" },
+      created_by: { value: (thread) => thread.created_by || null },
+      step_thread: {
+        value: (thread) =>
+          thread.step_thread ? "runs steps" : thread.tool ? "gpuprof’s own" : null,
+      },
+    },
+  };
 }
 
 export function Threads() {
   const loaded = useResult("threads");
   const rows = loaded.state === "ready" ? loaded.value.threads : [];
-  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const columns = useMemo(() => columnsOf("threads", "threads", "", rows, ownOf(rows)), [rows]);
   if (loaded.state === "loading") return <Loading what="threads" />;
   if (loaded.state === "absent" || rows.length === 0) {
     const reason = loaded.state === "absent" ? loaded.reason : "The recording names no threads.";
@@ -133,8 +114,8 @@ export function Threads() {
       <Table
         rows={rows}
         columns={columns}
-        noun={["thread", "threads"]}
-        sort="cpu"
+        noun={nounOf("threads", "threads")}
+        sort="cpu_ns"
         height="calc(100vh - var(--tabs, 0px) - 170px)"
       />
     </div>

@@ -5,7 +5,7 @@
 
 import type { ComponentChildren } from "preact";
 import { placeHash, type TimelinePlace } from "../app/state";
-import { bytes, count, fixed, NOT_MEASURED, percent } from "../base/format";
+import { bytes, count, duration, fixed, NOT_MEASURED, percent } from "../base/format";
 import { hueOf, type Look } from "../base/vocabulary";
 import type { Value } from "./table_data";
 
@@ -14,6 +14,8 @@ type Maybe = number | null | undefined;
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
+  /** The unit of its numbers: it stands in the header, once for columns side by side. */
+  readonly unit?: string;
   /** What sorting and copies take. */
   readonly value: (row: Row) => Value;
   /** What the cell shows; absent: the value. */
@@ -143,26 +145,22 @@ export function usColumn<Row>(
   return fixedColumn(id, header, (row) => scaled(value(row), 1e3), 1, extra);
 }
 
-/** Returns a column of the longest event of each row, in microseconds: it leads to the timeline. */
-export function longestColumn<Row>(
-  id: string,
-  header: string,
+/** Returns the cell of the longest event of each row, in microseconds: it leads to the timeline. */
+export function longestCell<Row>(
   value: (row: Row) => number,
   place: (row: Row) => Omit<TimelinePlace, "end_ns">,
-  extra: Extra<Row> = {},
-): Column<Row> {
+): Pick<Column<Row>, "cell"> {
   const href = (row: Row) => {
     const at = place(row);
     return placeHash({ ...at, end_ns: at.start_ns + value(row) });
   };
-  return usColumn(id, header, value, {
+  return {
     cell: (row) => (
       <a href={href(row)} title="Show in timeline">
         {fixed(value(row) / 1e3, 1)}
       </a>
     ),
-    ...extra,
-  });
+  };
 }
 
 /** Returns a column of sizes in MiB. `value`: bytes. */
@@ -183,6 +181,16 @@ export function bytesColumn<Row>(
   extra: Extra<Row> = {},
 ): Column<Row> {
   return numberColumn(id, header, value, (v) => (v === 0 ? "0" : bytes(v)), extra);
+}
+
+/** Returns a column of times, each with its own unit. `value`: nanoseconds. */
+export function durationColumn<Row>(
+  id: string,
+  header: string,
+  value: (row: Row) => Maybe,
+  extra: Extra<Row> = {},
+): Column<Row> {
+  return numberColumn(id, header, value, duration, extra);
 }
 
 export function percentColumn<Row>(

@@ -48,6 +48,21 @@ interface Sorting {
   readonly isDescending: boolean;
 }
 
+/** Returns the header of a column with its unit. */
+function headerOf<Row>({ header, unit }: Column<Row>): string {
+  return unit === undefined ? header : `${header}, ${unit}`;
+}
+
+/** Returns the headers as a table shows them: a unit stands until another one begins. */
+function shownHeaders<Row>(columns: readonly Column<Row>[]): string[] {
+  let last: string | undefined;
+  return columns.map((column) => {
+    const isSame = column.unit === last;
+    last = column.unit ?? last;
+    return isSame ? column.header : headerOf(column);
+  });
+}
+
 /** Returns whether a column is first sorted with its greatest value on top. */
 function isGreatestFirst<Row>(column: Column<Row> | undefined): boolean {
   return column?.isNumber === true || column?.isBar === true;
@@ -138,7 +153,7 @@ export function Table<Row>(props: TableProps<Row>) {
     const extra = (row: Row): Value[] =>
       isCut && whole !== undefined ? [cut(whole(row), MOST_COPIED)] : [];
     return [
-      [...copied.map((column) => column.header), ...(isCut ? ["whole name"] : [])],
+      [...copied.map(headerOf), ...(isCut ? ["whole name"] : [])],
       ...sorted.map((row) => [
         ...copied.map((column) => (column.copied ?? column.value)(row)),
         ...extra(row),
@@ -150,6 +165,7 @@ export function Table<Row>(props: TableProps<Row>) {
       ? plural(rows.length, noun[0], noun[1])
       : `${count(kept.length)} of ${plural(rows.length, noun[0], noun[1])}`;
 
+  const headers = shownHeaders(shown);
   const first = view.first;
   const inView = sorted.slice(first, view.last);
   const tabRow = place >= first && place < view.last ? place : first;
@@ -183,10 +199,11 @@ export function Table<Row>(props: TableProps<Row>) {
         >
           <thead>
             <tr>
-              {shown.map((column) => (
+              {shown.map((column, index) => (
                 <HeaderCell
                   key={column.id}
                   column={column}
+                  header={headers[index] ?? ""}
                   sorting={sorting}
                   onSort={() => sortBy(column)}
                 />
@@ -251,7 +268,12 @@ function leavesClass<Row>(column: Column<Row>, others: string): string | undefin
   return [others, leaves].filter(Boolean).join(" ") || undefined;
 }
 
-function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort: () => void }) {
+function HeaderCell<Row>(props: {
+  column: Column<Row>;
+  header: string;
+  sorting: Sorting;
+  onSort: () => void;
+}) {
   const { column, sorting } = props;
   const isSorted = sorting.id === column.id;
   if (column.header === "") {
@@ -274,7 +296,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sorting: Sorting; onSort:
       aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : undefined}
     >
       <button type="button" onClick={props.onSort}>
-        {inItsWords(column.header)}
+        {inItsWords(props.header)}
       </button>
     </th>
   );

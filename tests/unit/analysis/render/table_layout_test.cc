@@ -9,8 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/passes/registry.h"
 #include "analysis/render/json.h"
@@ -218,6 +221,72 @@ TEST(Layouts, NameFieldsThatThereAre) {
     }
   }
   EXPECT_GT(columns, 200U);
+}
+
+// Returns the columns of a layout that stand side by side on the page.
+std::vector<const TableColumn*> OnPageBy(const TableLayout& layout, std::string_view key) {
+  std::vector<const TableColumn*> columns;
+  for (const TableColumn& column : layout.columns) {
+    const bool is_of = column.only_by.empty() || HasWord(column.only_by, key);
+    if (column.on_page != OnPage::kAbsent && is_of && !HasWord(column.except_by, key))
+      columns.push_back(&column);
+  }
+  return columns;
+}
+
+// On the page a title stands for one column, and so does a field.
+TEST(Layouts, TellColumnsApart) {
+  for (const PassEntry& entry : PassTable()) {
+    std::vector<std::string_view> keys = entry.info.keys;
+    if (keys.empty()) keys.push_back("");
+    for (const TableLayout& layout : LayoutsOf(entry.type())) {
+      for (const std::string_view key : keys) {
+        if (!layout.only_by.empty() && !HasWord(layout.only_by, key)) continue;
+        std::set<std::string_view> titles, fields;
+        for (const TableColumn* column : OnPageBy(layout, key)) {
+          EXPECT_TRUE(fields.insert(column->field).second) << layout.rows << ": " << column->field;
+          EXPECT_TRUE(titles.insert(column->title).second) << layout.rows << ": " << column->title;
+          EXPECT_FALSE(column->title.empty()) << layout.rows << ": " << column->field;
+        }
+      }
+    }
+  }
+}
+
+TEST(Layouts, AreSortedByAColumn) {
+  for (const PassEntry& entry : PassTable()) {
+    for (const TableLayout& layout : LayoutsOf(entry.type())) {
+      if (layout.sorted_by.empty()) continue;
+      EXPECT_TRUE(std::any_of(layout.columns.begin(), layout.columns.end(),
+                              [&](const TableColumn& column) {
+                                return column.field == layout.sorted_by &&
+                                       column.on_page == OnPage::kShown;
+                              }))
+          << layout.rows << ": " << layout.sorted_by;
+    }
+  }
+}
+
+TEST(NounsOf, MakesTheWordForSeveral) {
+  using Nouns = std::pair<std::string, std::string>;
+  const auto nouns = [](std::string_view rows, std::string_view noun) {
+    return NounsOf({.rows = rows, .row = nullptr, .columns = {}, .noun = noun});
+  };
+  EXPECT_EQ(nouns("gaps", ""), Nouns("gap", "gaps"));
+  EXPECT_EQ(nouns("paths.host_functions", ""), Nouns("host function", "host functions"));
+  EXPECT_EQ(nouns("copies", "copy"), Nouns("copy", "copies"));
+  EXPECT_EQ(nouns("processes", "process"), Nouns("process", "processes"));
+}
+
+TEST(ScaleOf, FollowsTheFieldAndTheColumn) {
+  const auto* copies = results::Copies::descriptor();
+  const auto unit = [&](const TableColumn& column) { return ScaleOf(column, copies).unit; };
+  EXPECT_EQ(unit({.field = "total_ns"}), "ms");
+  EXPECT_EQ(unit({.field = "max_ns"}), "\u00b5s");
+  EXPECT_EQ(unit({.field = "max_ns", .scale = kMilliseconds}), "ms");
+  EXPECT_EQ(unit({.field = "total_bytes"}), "MiB");
+  EXPECT_EQ(ScaleOf({.field = "count"}, copies).divisor, 0);
+  EXPECT_EQ(ScaleOf({.field = "gb_per_s"}, copies).divisor, 1);
 }
 
 }  // namespace
