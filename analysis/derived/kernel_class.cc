@@ -23,8 +23,13 @@ results::KernelFamily KernelFamilies::Of(uint32_t signature) {
   const auto [at, is_new] = known_.try_emplace(signature, results::KERNEL_FAMILY_OTHER);
   if (!is_new) return at->second;
   const auto found = process_->signatures.find(signature);
-  if (found != process_->signatures.end())
-    at->second = FamilyOfString(*process_, found->second.name());
+  if (found != process_->signatures.end()) at->second = OfName(found->second.name());
+  return at->second;
+}
+
+results::KernelFamily KernelFamilies::OfName(uint32_t name) {
+  const auto [at, is_new] = names_.try_emplace(name, results::KERNEL_FAMILY_OTHER);
+  if (is_new) at->second = FamilyOfString(*process_, name);
   return at->second;
 }
 
@@ -41,7 +46,7 @@ bool IsCopyOfXla(std::string_view name) {
 InputPrecision InputTypes::OfDetail(uint32_t detail) {
   if (detail == 0) return {};
   const auto [at, is_new] = known_.try_emplace(detail);
-  if (is_new) at->second = PrecisionOfInputs(details_.Of(detail));
+  if (is_new) at->second = PrecisionOfInputs(details_->Of(detail));
   return at->second;
 }
 
@@ -60,7 +65,7 @@ TimeCategory KernelClasses::Of(const Track& track, const DeviceWork& work) {
   return ask ? ByInputs(at->second, track, work) : at->second.category;
 }
 
-KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) const {
+KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) {
   const auto found = process_->signatures.find(signature);
   if (found == process_->signatures.end())
     return {results::TIME_CATEGORY_COMPUTE_UNKNOWN, true, {}, false};
@@ -68,7 +73,8 @@ KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) co
   const uint32_t major = described == nullptr ? 0 : described->compute_major();
   const uint32_t matrix_ops = found->second.matrix_ops();
   const std::string name = Demangle(process_->String(found->second.name()).c_str());
-  if (IsCollective(*process_, name)) return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
+  if (families_->OfName(found->second.name()) == results::KERNEL_FAMILY_COLLECTIVE)
+    return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
   if (IsCopyOfXla(name)) return {results::TIME_CATEGORY_COPY_DTOD, false, {}, false};
   const PrecisionFound told = PrecisionOf(name, major, matrix_ops);
   return {CategoryOf(told.precision), told.is_open(), told,
@@ -78,7 +84,8 @@ KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) co
 TimeCategory KernelClasses::ByInputs(const Class& open, const Track& track,
                                      const DeviceWork& work) {
   if (!inputs_) {
-    inputs_.emplace(ops_);
+    if (details_ == nullptr) details_ = &own_details_.emplace(*process_);
+    inputs_.emplace(ops_, details_);
     origin_.emplace(ops_, *calls_);
   }
   const auto op = origin_->Owner(work);

@@ -36,12 +36,15 @@ class KernelFamilies {
   explicit KernelFamilies(const Process& process) : process_(&process) {}
 
   results::KernelFamily Of(uint32_t signature);
+  // Returns the family of a kernel by the string id of its name.
+  results::KernelFamily OfName(uint32_t name);
   // Adds the time of a piece of work if it is a kernel.
   void Add(const Track& track, const DeviceWork& work, FamilyTimes* times);
 
  private:
   const Process* process_;
   std::unordered_map<uint32_t, results::KernelFamily> known_;  // by signature
+  std::unordered_map<uint32_t, results::KernelFamily> names_;
 };
 
 // Sets `family` of a row to the one with most time. No kernels: it is left out.
@@ -60,7 +63,7 @@ bool IsCopyOfXla(std::string_view name);
 // outlive it; one thread.
 class InputTypes {
  public:
-  explicit InputTypes(ProcessOps* ops) : ops_(ops), details_(ops->process()) {}
+  InputTypes(ProcessOps* ops, RowDetails* details) : ops_(ops), details_(details) {}
 
   // Returns the types for a kernel. `op`: the operation that launched it.
   InputPrecision Of(const KernelTable& kernels, size_t row, const std::optional<OpRef>& op);
@@ -69,18 +72,27 @@ class InputTypes {
   InputPrecision OfDetail(uint32_t detail);
 
   ProcessOps* ops_;
-  RowDetails details_;
+  RowDetails* details_;
   std::unordered_map<uint32_t, InputPrecision> known_;  // by string id of a detail
 };
 
 // The categories of a process's kernels. Found on first use; one thread.
 class KernelClasses {
  public:
-  explicit KernelClasses(const Process& process) : process_(&process) {}
+  explicit KernelClasses(const Process& process)
+      : process_(&process), own_families_(process), families_(&own_families_) {}
   // Asks the inputs of operations for the type if code and name leave it open. Operations and
-  // calls must outlive this.
-  KernelClasses(ProcessOps* ops, const CallIndex* calls)
-      : process_(&ops->process()), ops_(ops), calls_(calls) {}
+  // calls must outlive this, as must details and families if others use them, too.
+  KernelClasses(ProcessOps* ops, const CallIndex* calls, RowDetails* details = nullptr,
+                KernelFamilies* families = nullptr)
+      : process_(&ops->process()),
+        ops_(ops),
+        calls_(calls),
+        details_(details),
+        own_families_(*process_),
+        families_(families == nullptr ? &own_families_ : families) {}
+  KernelClasses(const KernelClasses&) = delete;
+  KernelClasses& operator=(const KernelClasses&) = delete;
 
   // Returns the category of a row of kernels.
   results::TimeCategory Of(const Track& track, const DeviceWork& work);
@@ -93,13 +105,17 @@ class KernelClasses {
     PrecisionFound told;
     bool on_tensor_cores = false;
   };
-  Class Find(uint32_t signature, uint32_t device) const;
+  Class Find(uint32_t signature, uint32_t device);
   results::TimeCategory ByInputs(const Class& open, const Track& track, const DeviceWork& work);
 
   const Process* process_;
   ProcessOps* ops_ = nullptr;
   const CallIndex* calls_ = nullptr;
-  std::optional<Origin> origin_;  // made on first use, as the next is
+  RowDetails* details_ = nullptr;
+  KernelFamilies own_families_;
+  KernelFamilies* families_;
+  std::optional<Origin> origin_;  // made on first use, as the next are
+  std::optional<RowDetails> own_details_;
   std::optional<InputTypes> inputs_;
   std::unordered_map<uint64_t, Class> known_;  // by signature and device
 };

@@ -10,16 +10,20 @@
 
 namespace gpuprof::analysis {
 
-Origin::Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results::Step> steps)
-    : ops_(ops), calls_(&calls), steps_(steps) {
+Origin::Origin(ProcessOps* ops, const CallIndex& calls) : ops_(ops), calls_(&calls) {
   const std::vector<Track>& tracks = ops->process().tracks;
   by_start_.resize(tracks.size());
   begun_.resize(tracks.size());
   around_.resize(tracks.size());
+}
+
+void Origin::NoteExternals() {
+  by_external_.emplace();
+  const std::vector<Track>& tracks = ops_->process().tracks;
   for (uint32_t t = 0; t < tracks.size(); ++t) {
     const Column<uint64_t>& external = tracks[t].op.external;
     for (uint32_t row = 0; row < external.size(); ++row) {
-      if (external[row] != 0) by_external_.try_emplace(external[row], OpRef{t, row});
+      if (external[row] != 0) by_external_->try_emplace(external[row], OpRef{t, row});
     }
   }
 }
@@ -28,13 +32,13 @@ std::optional<OpRef> Origin::Find(uint32_t correlation, uint64_t external) {
   return OpOf(calls_->Find(correlation), external);
 }
 
-WorkOrigin Origin::Of(const DeviceWork& work) {
+WorkOrigin Origin::Of(const DeviceWork& work, std::span<const results::Step> steps) {
   if (!stacks_) stacks_.emplace(ops_->process());
   WorkOrigin origin;
   origin.call = calls_->Find(work.correlation);
   origin.op = OpOf(origin.call, work.external);
   origin.in_graph = IsInGraph(work, origin.call);
-  if (origin.call) origin.step = StepAt(origin.call->start_ns);
+  if (origin.call) origin.step = StepAt(steps, origin.call->start_ns);
   if (!origin.in_graph) {
     origin.owner = origin.op;
     origin.stack = stacks_->Find(work.correlation);
@@ -105,14 +109,14 @@ uint32_t Origin::StackAt(const Making& making) const {
   return 0;
 }
 
-std::optional<uint32_t> Origin::StepAt(int64_t time_ns) const {
+std::optional<uint32_t> Origin::StepAt(std::span<const results::Step> steps, int64_t time_ns) {
   const auto after = std::upper_bound(
-      steps_.begin(), steps_.end(), time_ns,
+      steps.begin(), steps.end(), time_ns,
       [](int64_t time, const results::Step& step) { return time < step.start_ns(); });
-  if (after == steps_.begin()) return std::nullopt;
+  if (after == steps.begin()) return std::nullopt;
   const results::Step& step = *(after - 1);
   if (time_ns >= step.start_ns() + step.duration_ns()) return std::nullopt;
-  return static_cast<uint32_t>(after - 1 - steps_.begin());
+  return static_cast<uint32_t>(after - 1 - steps.begin());
 }
 
 std::optional<OpRef> Origin::OpOf(const std::optional<Call>& launch, uint64_t external) {
@@ -121,8 +125,9 @@ std::optional<OpRef> Origin::OpOf(const std::optional<Call>& launch, uint64_t ex
     if (told != 0) external = told;
   }
   if (external != 0) {
-    const auto at = by_external_.find(external);
-    if (at != by_external_.end()) return at->second;
+    if (!by_external_) NoteExternals();
+    const auto at = by_external_->find(external);
+    if (at != by_external_->end()) return at->second;
   }
   return launch ? Innermost(launch->track, launch->start_ns) : std::nullopt;
 }

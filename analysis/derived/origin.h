@@ -9,8 +9,8 @@
 // A node of a CUDA graph has an owner, too: the operation in which the program made the node, often
 // by capturing a stream. The launch of the graph says nothing about the owner.
 //
-// Made for one process and used on one thread. The process, its operations, its calls and its steps
-// must outlive it.
+// Made for one process and used on one thread. The process, its operations, and its calls must
+// outlive it.
 
 #pragma once
 
@@ -46,11 +46,10 @@ struct WorkOrigin {
 
 class Origin {
  public:
-  // Takes the steps in the order of their starts.
-  Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results::Step> steps = {});
+  Origin(ProcessOps* ops, const CallIndex& calls);
 
-  // Finds all about a row of device work.
-  WorkOrigin Of(const DeviceWork& work);
+  // Finds all about a row of device work. Takes the steps in the order of their starts.
+  WorkOrigin Of(const DeviceWork& work, std::span<const results::Step> steps = {});
 
   // Finds the operation of a row of device work. `external`: the row's own id of its operation; 0:
   // none. None: the work was launched outside of all operations, or by a call that was not
@@ -62,7 +61,7 @@ class Origin {
   std::optional<OpRef> Owner(const DeviceWork& work);
 
   // Finds the step that a moment is in.
-  std::optional<uint32_t> StepAt(int64_t time_ns) const;
+  static std::optional<uint32_t> StepAt(std::span<const results::Step> steps, int64_t time_ns);
 
   // Finds the innermost operation that a thread was in at a moment.
   std::optional<OpRef> Innermost(uint32_t track, int64_t time_ns);
@@ -73,6 +72,7 @@ class Origin {
     uint32_t track = 0;
     int64_t time_ns = 0;
   };
+  void NoteExternals();
   std::optional<OpRef> OpOf(const std::optional<Call>& launch, uint64_t external);
   bool IsInGraph(const DeviceWork& work, const std::optional<Call>& launch);
   std::optional<Making> MakingOf(const DeviceWork& work);
@@ -80,14 +80,13 @@ class Origin {
 
   ProcessOps* ops_;
   const CallIndex* calls_;
-  std::span<const results::Step> steps_;
-  std::optional<LaunchStacks> stacks_;  // made on first use
-  std::unordered_map<uint64_t, OpRef> by_external_;
-  std::unordered_map<int32_t, uint32_t> track_of_thread_;  // made on first use
-  std::unordered_map<uint32_t, bool> launches_graph_;      // by function
-  std::vector<std::vector<uint32_t>> by_start_;            // rows of a track, by their start
-  std::vector<size_t> begun_;                              // of them, at the last moment asked for
-  std::vector<NearestAncestor> around_;                    // by track
+  std::optional<LaunchStacks> stacks_;                              // made on first use
+  std::optional<std::unordered_map<uint64_t, OpRef>> by_external_;  // made on first use
+  std::unordered_map<int32_t, uint32_t> track_of_thread_;           // made on first use
+  std::unordered_map<uint32_t, bool> launches_graph_;               // by function
+  std::vector<std::vector<uint32_t>> by_start_;  // rows of a track, by their start
+  std::vector<size_t> begun_;                    // of them, at the last moment asked for
+  std::vector<NearestAncestor> around_;          // by track
 };
 
 }  // namespace gpuprof::analysis

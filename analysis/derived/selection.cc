@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "analysis/derived/call_index.h"
 #include "analysis/model/table_columns.h"
@@ -15,10 +17,46 @@
 namespace gpuprof::analysis {
 namespace {
 
+constexpr size_t kPickedAtOnce = 1024;
+
+constexpr bool IsLaunchedWork(proto::ChunkKind kind) {
+  using proto::ChunkKind;
+  return kind == ChunkKind::kKernel || kind == ChunkKind::kMemcpy || kind == ChunkKind::kMemset ||
+         kind == ChunkKind::kGraphLaunch;
+}
+
+// The calls of a process, and the range of the ids of those that begin in a window.
+struct WindowCalls {
+  const CallIndex* all = nullptr;
+  uint32_t first_id = std::numeric_limits<uint32_t>::max(), last_id = 0;
+
+  // Returns whether the call may begin in the window.
+  bool MayHave(uint32_t id) const { return id >= first_id && id <= last_id; }
+};
+
+// Puts the rows of these numbers, which ascend, into the place of all.
+template <typename T>
+void Pick(const std::vector<uint32_t>& rows, Column<T>* column) {
+  constexpr size_t kMost = ColumnSegments::kMostOpenRows;
+  Column<T> picked;
+  picked.Plan((rows.size() + kMost - 1) / kMost);
+  const typename Column<T>::Reader from(*column);
+  std::vector<uint64_t> values;
+  for (size_t begin = 0; begin < rows.size(); begin += kMost) {
+    values.clear();
+    for (size_t i = begin; i < std::min(begin + kMost, rows.size()); ++i)
+      values.push_back(static_cast<uint64_t>(from[rows[i]]));
+    picked.Store(begin / kMost, values.data(), values.size());
+  }
+  picked.Finish();
+  *column = std::move(picked);
+}
+
 // Keeps the rows of one table that begin in the window.
 class RowPicker {
  public:
-  RowPicker(TimeWindow window, const CallIndex* calls) : window_(window), calls_(calls) {}
+  // `calls`: null if work counts when it began itself.
+  RowPicker(TimeWindow window, const WindowCalls* calls) : window_(window), calls_(calls) {}
 
   const std::vector<uint32_t>& kept() const { return kept_; }
   bool keeps_all() const { return kept_.size() == rows_; }
@@ -28,14 +66,18 @@ class RowPicker {
     rows_ = times.size();
     kept_.clear();
     constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
-    for (uint32_t row = 0; row < rows_; ++row) {
-      int64_t begin = times[row];
-      if constexpr (kTable->column[1].type == proto::ColumnType::kDuration) begin -= second[row];
-      if constexpr (kKind == proto::ChunkKind::kKernel || kKind == proto::ChunkKind::kMemcpy ||
-                    kKind == proto::ChunkKind::kMemset || kKind == proto::ChunkKind::kGraphLaunch) {
-        begin = BeginOfWork(begin, CorrelationOf<kKind>(row, others...));
+    int64_t begins[kPickedAtOnce];
+    for (size_t first = 0; first < rows_; first += kPickedAtOnce) {
+      const size_t count = std::min(kPickedAtOnce, rows_ - first);
+      times.Copy(first, count, begins);
+      if constexpr (kTable->column[1].type == proto::ColumnType::kDuration) {
+        int64_t durations[kPickedAtOnce];
+        second.Copy(first, count, durations);
+        for (size_t i = 0; i < count; ++i) begins[i] -= durations[i];
       }
-      if (begin >= window_.start_ns && begin < window_.end_ns) kept_.push_back(row);
+      if constexpr (IsLaunchedWork(kKind)) MoveToLaunches<kKind>(first, count, begins, others...);
+      for (size_t i = 0; i < count; ++i)
+        if (IsIn(begins[i])) kept_.push_back(static_cast<uint32_t>(first + i));
     }
     Keep(&times);
     Keep(&second);
@@ -47,32 +89,36 @@ class RowPicker {
   // Also for columns that VisitTable() does not know. They may be empty.
   template <typename T>
   void Keep(Column<T>* column) const {
-    if (!keeps_all() && !column->empty()) column->Reorder(kept_);
+    if (!keeps_all() && !column->empty()) Pick(kept_, column);
   }
 
  private:
-  // Returns the value of the table's column of correlations.
-  template <proto::ChunkKind kKind, typename... Columns>
-  static uint32_t CorrelationOf(size_t row, const Columns&... columns) {
-    constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
-    uint32_t correlation = 0;
-    int place = 2;
-    const auto look = [&](const auto& column) {
-      if (kTable->column[place++].type == proto::ColumnType::kCorrelation)
-        correlation = static_cast<uint32_t>(column[row]);
-    };
-    (look(columns), ...);
-    return correlation;
+  bool IsIn(int64_t time_ns) const {
+    return time_ns >= window_.start_ns && time_ns < window_.end_ns;
   }
 
-  int64_t BeginOfWork(int64_t begin, uint32_t correlation) const {
-    if (calls_ == nullptr || correlation == 0) return begin;
-    const std::optional<Call> call = calls_->Find(correlation);
-    return call ? call->start_ns : begin;
+  // Replaces the begin of work by that of its call, where this may change whether the row counts.
+  template <proto::ChunkKind kKind, typename... Columns>
+  void MoveToLaunches(size_t first, size_t count, int64_t* begins,
+                      const Columns&... columns) const {
+    if (calls_ == nullptr) return;
+    constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
+    uint32_t ids[kPickedAtOnce] = {};
+    int place = 2;
+    const auto look = [&](const auto& column) {
+      const bool is_it = kTable->column[place++].type == proto::ColumnType::kCorrelation;
+      if constexpr (std::is_same_v<std::decay_t<decltype(column[0])>, uint32_t>)
+        if (is_it) column.Copy(first, count, ids);
+    };
+    (look(columns), ...);
+    for (size_t i = 0; i < count; ++i) {
+      if (ids[i] == 0 || (!calls_->MayHave(ids[i]) && !IsIn(begins[i]))) continue;
+      if (const std::optional<Call> call = calls_->all->Find(ids[i])) begins[i] = call->start_ns;
+    }
   }
 
   TimeWindow window_;
-  const CallIndex* calls_;
+  const WindowCalls* calls_;
   size_t rows_ = 0;
   std::vector<uint32_t> kept_;  // ascending
 };
@@ -109,11 +155,25 @@ void KeepRareColumns(proto::ChunkKind kind, const RowPicker& picker, Track* trac
   }
 }
 
-void NarrowTrack(TimeWindow window, const CallIndex* calls, Track* track) {
+void NarrowTrack(TimeWindow window, const WindowCalls* calls, Track* track) {
   for (const proto::TableSpec& table : proto::kTables) {
     RowPicker picker(window, calls);
     VisitTable(track, table.kind, &picker);
     KeepRareColumns(table.kind, picker, track);
+  }
+}
+
+void NoteCalls(const Process& process, TimeWindow window, WindowCalls* calls) {
+  for (const Track& track : process.tracks) {
+    const ApiTable& api = track.api;
+    const Column<int64_t>::Reader ends(api.end_ns), durations(api.duration_ns);
+    for (size_t row = 0; row < api.end_ns.size(); ++row) {
+      const int64_t start_ns = ends[row] - durations[row];
+      if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
+      const uint32_t id = api.correlation[row];
+      calls->first_id = std::min(calls->first_id, id);
+      calls->last_id = std::max(calls->last_id, id);
+    }
   }
 }
 
@@ -138,16 +198,22 @@ void NarrowCaptures(TimeWindow window, Process* process) {
   process->captures = std::move(kept);
 }
 
-void Narrow(const Selection& selection, const Process& whole, Process* process) {
-  std::unique_ptr<CallIndex> calls;
-  if (selection.by_launch) calls = std::make_unique<CallIndex>(whole);
+void Narrow(const Selection& selection, const CallIndex* all_calls, const Process& whole,
+            Process* process) {
+  WindowCalls in_window;
+  std::optional<CallIndex> own_calls;
+  if (selection.by_launch && selection.window) {
+    in_window.all = all_calls != nullptr ? all_calls : &own_calls.emplace(whole);
+    NoteCalls(whole, *selection.window, &in_window);
+  }
+  const WindowCalls* const calls = in_window.all == nullptr ? nullptr : &in_window;
   process->rows = 0;
   for (Track& track : process->tracks) {
     const bool is_left_out = track.is_stream && !selection.devices.empty() &&
                              std::find(selection.devices.begin(), selection.devices.end(),
                                        track.device) == selection.devices.end();
     if (is_left_out) DropTables(TableSet(), &track);
-    if (selection.window) NarrowTrack(*selection.window, calls.get(), &track);
+    if (selection.window) NarrowTrack(*selection.window, calls, &track);
     FillExtents(&track);
     for (const TableExtent& extent : track.extents) process->rows += extent.rows;
   }
@@ -162,12 +228,15 @@ void Narrow(const Selection& selection, const Process& whole, Process* process) 
 
 }  // namespace
 
-std::shared_ptr<const Trace> Select(const Trace& trace, const Selection& selection) {
+std::shared_ptr<const Trace> Select(const Trace& trace, const Selection& selection,
+                                    const CallsOf& calls_of) {
   auto part = std::make_shared<Trace>(trace);
-  for (size_t i = 0; i < part->processes.size(); ++i)
-    Narrow(selection, trace.processes[i], &part->processes[i]);
+  for (size_t i = 0; i < part->processes.size(); ++i) {
+    const CallIndex* calls = calls_of && selection.by_launch ? &calls_of(i) : nullptr;
+    Narrow(selection, calls, trace.processes[i], &part->processes[i]);
+  }
   for (size_t i = 0; i < part->samplers.size(); ++i)
-    Narrow(selection, trace.samplers[i], &part->samplers[i]);
+    Narrow(selection, nullptr, trace.samplers[i], &part->samplers[i]);
   return part;
 }
 

@@ -6,11 +6,14 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
 
 namespace gpuprof::analysis {
@@ -32,8 +35,12 @@ struct Selection {
   bool is_all() const { return !window && devices.empty(); }
 };
 
+// Returns the calls of a process, by its index.
+using CallsOf = std::function<const CallIndex&(size_t)>;
+
 // Returns the part of the trace. What is not rows stays: names, stacks, devices, losses. Throws
-// only for lack of memory.
-std::shared_ptr<const Trace> Select(const Trace& trace, const Selection& selection);
+// only for lack of memory. `calls_of`: null if the caller does not have the calls of the processes.
+std::shared_ptr<const Trace> Select(const Trace& trace, const Selection& selection,
+                                    const CallsOf& calls_of = nullptr);
 
 }  // namespace gpuprof::analysis

@@ -127,9 +127,7 @@ std::unique_ptr<google::protobuf::Message> AdviceRules(const PassOptions& option
 }
 
 Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  std::unique_ptr<google::protobuf::Message> made;
-  if (Error error = RunOverview(context, &made)) return error;
-  auto& overview = static_cast<results::Overview&>(*made);
+  const results::Overview& overview = OverviewOf(context);
   auto out = std::make_unique<results::Advice>();
   *out->mutable_meta() = overview.meta();
   out->mutable_meta()->set_pass("advise");
@@ -150,7 +148,7 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
       break;
     }
   }
-  *out->mutable_findings() = std::move(*overview.mutable_findings());
+  *out->mutable_findings() = overview.findings();
   *result = std::move(out);
   return {};
 }

@@ -43,8 +43,7 @@ struct DeviceSide {
 };
 
 void FindDevice(PassContext& context, size_t index, DeviceSide* side) {
-  results::Steps steps;
-  AddDeviceSteps(context, index, &steps);
+  const results::Steps& steps = DeviceStepsOf(context, index);
   for (const results::DeviceSeries& series : steps.device_series()) {
     const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
                           series.window() == results::STEP_WINDOW_ALL;

@@ -12,7 +12,12 @@
 #include <set>
 
 #include "analysis/base/units.h"
+#include "analysis/derived/host_activity.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/derived/launched_work.h"
+#include "analysis/derived/origin.h"
 #include "analysis/derived/roles.h"
+#include "analysis/derived/row_details.h"
 #include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
@@ -226,6 +231,32 @@ std::shared_ptr<const ProcessDevices> PassContext::devices(size_t index) {
   if (devices.second == nullptr || devices.first != index)
     devices = {index, std::make_shared<const ProcessDevices>(*this, index)};
   return devices.second;
+}
+
+RowDetails& PassContext::details(size_t index) {
+  return kept(index).Get<RowDetails>([&] { return RowDetails(process(index)); });
+}
+
+KernelFamilies& PassContext::families(size_t index) {
+  return kept(index).Get<KernelFamilies>([&] { return KernelFamilies(process(index)); });
+}
+
+KernelClasses& PassContext::classes(size_t index) {
+  return kept(index).Get<KernelClasses>(
+      [&] { return KernelClasses(&ops(index), &calls(index), &details(index), &families(index)); });
+}
+
+Origin& PassContext::origin(size_t index) {
+  return kept(index).Get<Origin>([&] { return Origin(&ops(index), calls(index)); });
+}
+
+HostActivity& PassContext::host(size_t index) {
+  return kept(index).Get<HostActivity>([&] { return HostActivity(&ops(index)); });
+}
+
+const LaunchedWork& PassContext::launched(size_t index) {
+  return kept(index).Get<LaunchedWork>(
+      [&] { return LaunchedWork(&ops(index), &origin(index), &details(index)); });
 }
 
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {

@@ -23,7 +23,13 @@
 
 namespace gpuprof::analysis {
 
+class HostActivity;
+class KernelClasses;
+class KernelFamilies;
+class LaunchedWork;
+class Origin;
 class ProcessDevices;
+class RowDetails;
 
 class PassContext {
  public:
@@ -64,6 +70,21 @@ class PassContext {
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.
   const std::vector<StepAnalysis>& all_steps(size_t index);
+  // Returns the details of imported rows. They are found on first use and kept for all questions.
+  // So are the families and categories of kernels, the operations of device work, and the activity
+  // of threads. The last is the work of kernels by the shapes of operations.
+  RowDetails& details(size_t index);
+  KernelFamilies& families(size_t index);
+  KernelClasses& classes(size_t index);
+  Origin& origin(size_t index);
+  HostActivity& host(size_t index);
+  const LaunchedWork& launched(size_t index);
+  // Returns what else was derived of the process, for all questions. The next one is for questions
+  // of the same processes and steps.
+  Kept& kept(size_t index) { return session_->OfProcess(index).kept; }
+  Kept& kept_of_steps(size_t index) { return choice_->of_processes[index].kept; }
+  // Returns what was derived of all selected processes, for questions of the same ones.
+  Kept& kept_of_all() { return choice_->kept; }
   // Returns what the process is in the run.
   results::ProcessRole role(size_t index);
   // Returns the selected process with the most time in steps. None: no steps.

@@ -173,8 +173,6 @@ class PathShares {
   std::map<std::pair<results::PathShareKind, std::string>, std::pair<int64_t, uint64_t>> shares_;
 };
 
-}  // namespace
-
 void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps,
                       results::CriticalPath* path) {
   const DependencyGraph& graph = steps.graph();
@@ -216,11 +214,25 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   SortFalling(path->mutable_what_ifs(), [](const auto& row) { return row.saved_ns(); });
 }
 
+}  // namespace
+
+const ProcessPath& CriticalPathOf(PassContext& context, size_t index, const StepGraph* graph) {
+  return context.kept_of_steps(index).Get<ProcessPath>([&] {
+    ProcessPath made;
+    std::unique_ptr<StepGraph> own;
+    if (graph == nullptr) own = StepGraph::Make(context, index);
+    if (graph == nullptr) graph = own.get();
+    made.has_graph = graph != nullptr;
+    if (made.has_graph) FillCriticalPath(context, index, *graph, &made.path);
+    return made;
+  });
+}
+
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::CriticalPaths>();
   for (const size_t index : context.selected()) {
-    if (const std::unique_ptr<StepGraph> steps = StepGraph::Make(context, index))
-      FillCriticalPath(context, index, *steps, out->add_paths());
+    const ProcessPath& known = CriticalPathOf(context, index, nullptr);
+    if (known.has_graph) *out->add_paths() = known.path;
   }
   context.FillCountMeta("critical_path", out->mutable_meta());
   AddSampledNote(context, "the path", out->mutable_meta());

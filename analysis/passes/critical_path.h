@@ -13,8 +13,13 @@
 
 namespace gpuprof::analysis {
 
-// Fills the path of a process through its graph.
-void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps,
-                      results::CriticalPath* path);
+struct ProcessPath {
+  bool has_graph = false;
+  results::CriticalPath path;
+};
+
+// Returns the path of a process through its graph. `graph`: null if the caller did not make
+// it. Then it is made if the path is not known yet.
+const ProcessPath& CriticalPathOf(PassContext& context, size_t index, const StepGraph* graph);
 
 }  // namespace gpuprof::analysis

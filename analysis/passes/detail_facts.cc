@@ -138,8 +138,7 @@ std::optional<uint64_t> MessageBytes(std::string_view text) {
 class DetailFinder {
  public:
   explicit DetailFinder(FactSource& source)
-      : source_(source),
-        origin_(&source.context().ops(source.index()), source.context().calls(source.index())) {}
+      : source_(source), origin_(source.context().origin(source.index())) {}
 
   void Find(DeviceFacts* facts) {
     for (uint32_t n = 0; n < source_.nodes().size(); ++n) {
@@ -221,7 +220,7 @@ class DetailFinder {
   }
 
   FactSource& source_;
-  Origin origin_;
+  Origin& origin_;
   std::unordered_map<uint64_t, std::optional<BadShape>> shapes_;  // by name and detail
   std::unordered_map<std::string, OfShape> by_shape_;
   std::vector<uint32_t> messages_, products_;

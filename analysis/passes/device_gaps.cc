@@ -94,22 +94,22 @@ results::TimeCategory IdleCauses::Largest() const {
                                             times.begin());
 }
 
-DeviceGaps::DeviceGaps(const Process& process, const CallIndex& calls, uint32_t device,
+DeviceGaps::DeviceGaps(PassContext& context, size_t index, uint32_t device,
                        const DeviceTimeline& timeline)
     : timeline_(&timeline),
-      windows_(WorkWindows(CapturesOf(process), timeline.busy())),
-      unseen_(UnseenWork(process, calls, device)) {}
+      windows_(WorkWindows(CapturesOf(context.process(index)), timeline.busy())),
+      unseen_(&UnseenWork(context, index, device)) {}
 
 IdleCauses DeviceGaps::CausesOf(const DeviceGap& gap) const {
   IdleCauses causes;
-  causes.Add(*timeline_, gap, unseen_);
+  causes.Add(*timeline_, gap, *unseen_);
   return causes;
 }
 
 IdleCauses DeviceGaps::Causes(const std::vector<Interval>& host_functions) const {
   IdleCauses causes;
   ForEach(
-      [&](const DeviceGap& gap, size_t) { causes.Add(*timeline_, gap, unseen_, host_functions); });
+      [&](const DeviceGap& gap, size_t) { causes.Add(*timeline_, gap, *unseen_, host_functions); });
   return causes;
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_timeline.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/context.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
@@ -101,14 +102,13 @@ struct IdleCauses {
   results::TimeCategory Largest() const;
 };
 
-// The gaps of a device as one process used it. The process and the timeline must outlive it.
+// The gaps of a device as one process used it. The session and the timeline must outlive it.
 class DeviceGaps {
  public:
-  DeviceGaps(const Process& process, const CallIndex& calls, uint32_t device,
-             const DeviceTimeline& timeline);
+  DeviceGaps(PassContext& context, size_t index, uint32_t device, const DeviceTimeline& timeline);
 
   const std::vector<Interval>& windows() const { return windows_; }
-  const std::vector<Interval>& unseen() const { return unseen_; }
+  const std::vector<Interval>& unseen() const { return *unseen_; }
   const DeviceTimeline& timeline() const { return *timeline_; }
   int64_t WindowLength() const { return TotalLength(windows_); }
   int64_t BusyLength() const { return BusyWithin(windows_, timeline_->busy()); }
@@ -124,7 +124,8 @@ class DeviceGaps {
 
  private:
   const DeviceTimeline* timeline_;
-  std::vector<Interval> windows_, unseen_;
+  std::vector<Interval> windows_;
+  const std::vector<Interval>* unseen_;
 };
 
 }  // namespace gpuprof::analysis

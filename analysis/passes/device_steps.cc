@@ -223,14 +223,13 @@ void AddTooMuchWorkNote(PassContext& context, results::Meta* meta) {
         "work (select a part: --window, --steps)");
 }
 
-ProcessDevices::ProcessDevices(PassContext& context, size_t index)
-    : classes_(&context.ops(index), &context.calls(index)), host_(&context.ops(index)) {
+ProcessDevices::ProcessDevices(PassContext& context, size_t index) {
   const Process& process = context.process(index);
   if (HasTooMuchWork(process)) return;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || timelines_.count(track.device) != 0) continue;
-    DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_,
-                            !context.trace().importer.empty());
+    DeviceTimeline timeline(process, track.device, context.calls(index), &context.classes(index),
+                            &context.host(index), !context.trace().importer.empty());
     if (timeline.HasWork()) timelines_.emplace(track.device, std::move(timeline));
   }
 }
@@ -246,7 +245,10 @@ void AddTimes(const DeviceTimes& times, int64_t window_ns,
   }
 }
 
-void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out) {
+namespace {
+
+results::Steps ComputeDeviceSteps(PassContext& context, size_t index) {
+  results::Steps made;
   const Process& process = context.process(index);
   const auto devices = context.devices(index);
   std::map<uint32_t, std::string> names = DeviceNames(process);
@@ -255,9 +257,17 @@ void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out) {
     for (const results::StepWindow window :
          {results::STEP_WINDOW_PERIOD, results::STEP_WINDOW_DEVICE, results::STEP_WINDOW_MARK,
           results::STEP_WINDOW_ALL})
-      AddSeries(process, device, names[device], window, steps, out);
-    for (const results::DeviceStep& step : steps) *out->add_device_steps() = step;
+      AddSeries(process, device, names[device], window, steps, &made);
+    for (const results::DeviceStep& step : steps) *made.add_device_steps() = step;
   }
+  return made;
+}
+
+}  // namespace
+
+const results::Steps& DeviceStepsOf(PassContext& context, size_t index) {
+  return context.kept_of_steps(index).Get<results::Steps>(
+      [&] { return ComputeDeviceSteps(context, index); });
 }
 
 }  // namespace gpuprof::analysis

@@ -24,8 +24,6 @@ class ProcessDevices {
   const std::map<uint32_t, DeviceTimeline>& all() const { return timelines_; }
 
  private:
-  KernelClasses classes_;
-  HostActivity host_;
   std::map<uint32_t, DeviceTimeline> timelines_;
 };
 
@@ -44,7 +42,7 @@ void AddTimes(const DeviceTimes& times, int64_t window_ns,
 // has no stream.
 size_t MainStream(const Process& process, uint32_t device);
 
-// Fills the devices' part of the result for a process.
-void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out);
+// Returns the devices' part of the result for a process.
+const results::Steps& DeviceStepsOf(PassContext& context, size_t index);
 
 }  // namespace gpuprof::analysis

@@ -52,8 +52,9 @@ std::vector<Interval> BusyOf(const Process& process, uint32_t device) {
 }
 
 // Adds the use of a device by its only process.
-void AddOwn(const Process& process, const CallIndex& calls, uint32_t device,
-            const DeviceTimeline* timeline, DeviceUse* sum) {
+void AddOwn(PassContext& context, size_t index, uint32_t device, const DeviceTimeline* timeline,
+            DeviceUse* sum) {
+  const Process& process = context.process(index);
   if (timeline == nullptr) {
     const std::vector<Interval> busy = BusyOf(process, device);
     const std::vector<Interval> windows = WorkWindows(CapturesOf(process), busy);
@@ -62,7 +63,7 @@ void AddOwn(const Process& process, const CallIndex& calls, uint32_t device,
     sum->has_causes = false;
     return;
   }
-  const DeviceGaps gaps(process, calls, device, *timeline);
+  const DeviceGaps gaps(context, index, device, *timeline);
   sum->window_ns += gaps.WindowLength();
   sum->busy_ns += gaps.BusyLength();
   sum->causes.Add(gaps.Causes());
@@ -78,7 +79,7 @@ void AddUser(PassContext& context, size_t index, uint32_t device,
     to->insert(to->end(), from.begin(), from.end());
   };
   append(CapturesOf(process), &shared->captures);
-  append(UnseenWork(process, context.calls(index), device), &shared->unseen);
+  append(UnseenWork(context, index, device), &shared->unseen);
   shared->busy.push_back(timeline == nullptr ? BusyOf(process, device) : timeline->busy());
   shared->rows += RowsOf(process, device);
   shared->has_causes &= timeline != nullptr && shared->rows <= kMostWorkRows;
@@ -141,7 +142,7 @@ DeviceUse UseOfAll(PassContext& context, const UsedDevices& devices) {
       const auto found = timelines->all().find(number);
       const DeviceTimeline* timeline = found == timelines->all().end() ? nullptr : &found->second;
       if (devices.all()[place].users.size() == 1) {
-        AddOwn(process, context.calls(index), number, timeline, &sum);
+        AddOwn(context, index, number, timeline, &sum);
       } else {
         AddUser(context, index, number, timelines, timeline, &shared[place]);
       }

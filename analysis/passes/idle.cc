@@ -5,7 +5,7 @@
 // launching threads did in them.
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -35,11 +35,11 @@ void AddShares(const NamesDuring::Shares& shares, int64_t late_ns,
 }
 
 // Adds the longest gaps of all processes; of equal ones, the first.
-void AddLongest(std::deque<IdleGaps>* processes,
+void AddLongest(const std::vector<std::shared_ptr<IdleGaps>>& processes,
                 google::protobuf::RepeatedPtrField<results::IdleGap>* out) {
   std::vector<std::pair<const IdleSpan*, IdleGaps*>> longest;
-  for (IdleGaps& gaps : *processes) {
-    for (const IdleSpan& span : gaps.spans()) longest.emplace_back(&span, &gaps);
+  for (const std::shared_ptr<IdleGaps>& gaps : processes) {
+    for (const IdleSpan& span : gaps->spans()) longest.emplace_back(&span, gaps.get());
   }
   std::stable_sort(longest.begin(), longest.end(), [](const auto& x, const auto& y) {
     return x.first->duration_ns > y.first->duration_ns;
@@ -52,17 +52,17 @@ void AddLongest(std::deque<IdleGaps>* processes,
 
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Idle>();
-  std::deque<IdleGaps> processes;
+  std::vector<std::shared_ptr<IdleGaps>> processes;
   NamesDuring::Shares ops, functions;
   int64_t late_ns = 0;
   for (const size_t index : context.selected()) {
-    const IdleGaps& gaps = processes.emplace_back(context, index);
+    const IdleGaps& gaps = *processes.emplace_back(IdleGaps::Of(context, index));
     gaps.AddDevices(out.get());
     for (const IdleSpan& span : gaps.spans()) late_ns += span.late_ns;
     gaps.ops().AddTo(&ops);
     gaps.functions().AddTo(&functions);
   }
-  AddLongest(&processes, out->mutable_gaps());
+  AddLongest(processes, out->mutable_gaps());
   SetShortKernelNames(out->mutable_gaps());
   AddShares(ops, late_ns, out->mutable_operations());
   AddShares(functions, late_ns, out->mutable_functions());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -58,15 +59,15 @@ void FindLongestOfCauses(IdleGaps& gaps, std::vector<const IdleSpan*> spans, Idl
 void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeries& series,
                    IdleFacts* facts) {
   const bool has_steps = series.window() != results::STEP_WINDOW_ALL;
-  IdleGaps gaps(context, index,
-                has_steps ? std::optional<int64_t>(series.start_ns()) : std::nullopt);
+  const std::shared_ptr<IdleGaps> known = IdleGaps::Of(context, index);
+  IdleGaps& gaps = *known;
   const IdleSpan* longest = nullptr;
   std::vector<const IdleSpan*> counted;
   LateByName by_op, by_function;
-  for (const IdleSpan& span : gaps.spans()) {
+  const auto add = [&](const IdleSpan& span) {
     const bool counts = span.device == series.device() && span.start_ns >= series.start_ns() &&
                         span.start_ns < series.end_ns();
-    if (!counts) continue;
+    if (!counts) return;
     counted.push_back(&span);
     constexpr int64_t kLongNs = 1'000'000;
     const int64_t host_ns =
@@ -76,7 +77,12 @@ void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeri
     gaps.ForEachLate(
         span, [&](uint32_t name, int64_t ns) { by_op[name] += ns; },
         [&](uint32_t name, int64_t ns) { by_function[name] += ns; });
-  }
+  };
+  // The time before the device's first work is a gap of the steps.
+  std::optional<IdleSpan> before;
+  if (has_steps) before = gaps.Before(series.device(), series.start_ns());
+  if (before) add(*before);
+  for (const IdleSpan& span : gaps.spans()) add(span);
   facts->late_by_op = WithNames(gaps.process(), by_op);
   facts->late_by_function = WithNames(gaps.process(), by_function);
   if (longest == nullptr) return;

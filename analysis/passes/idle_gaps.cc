@@ -81,29 +81,47 @@ void NamesDuring::AddTo(Shares* shares) const {
   }
 }
 
-IdleGaps::IdleGaps(PassContext& context, size_t index, std::optional<int64_t> from_ns)
+IdleGaps::IdleGaps(PassContext& context, size_t index)
     : process_(&context.process(index)),
       ops_(&context.ops(index)),
       calls_(&context.calls(index)),
       steps_(&context.steps(index).steps),
-      origin_(ops_, *calls_, *steps_),
+      origin_(&context.origin(index)),
       devices_(context.devices(index)),
       in_ops_(*process_),
       in_functions_(*process_) {
   size_t count = 0;
   for (const auto& [device, timeline] : devices_->all()) {
-    gaps_.try_emplace(device, *process_, *calls_, device, timeline);
+    gaps_.try_emplace(device, context, index, device, timeline);
     count += timeline.gaps().size();
   }
   spans_.reserve(count);
   for (const auto& [device, gaps] : gaps_) {
-    const DeviceGap& first = gaps.timeline().gaps().front();
-    if (from_ns && *from_ns < first.span.end) AddGap(device, {*from_ns, first.span.end}, 0);
     gaps.ForEach([&](const DeviceGap& gap, size_t place) {
-      AddGap(device, gap.span, static_cast<uint32_t>(place));
+      spans_.push_back(
+          SpanOf(device, gap.span, static_cast<uint32_t>(place), &in_ops_, &in_functions_));
     });
     host_functions_[device] = HostFunctionTimes(*process_, device);
   }
+}
+
+std::shared_ptr<IdleGaps> IdleGaps::Of(PassContext& context, size_t index) {
+  constexpr uint64_t kMostKept = 1'000'000;  // pieces of work
+  uint64_t work = 0;
+  for (const Track& track : context.process(index).tracks)
+    work += track.kernel.rows() + track.memcpy.rows() + track.memset.rows();
+  if (work > kMostKept) return std::make_shared<IdleGaps>(context, index);
+  return context.kept_of_steps(index).Get<std::shared_ptr<IdleGaps>>(
+      [&] { return std::make_shared<IdleGaps>(context, index); });
+}
+
+std::optional<IdleSpan> IdleGaps::Before(uint32_t device, int64_t from_ns) {
+  const auto gaps = gaps_.find(device);
+  if (gaps == gaps_.end()) return std::nullopt;
+  const DeviceGap& first = gaps->second.timeline().gaps().front();
+  if (from_ns >= first.span.end) return std::nullopt;
+  NamesDuring in_ops(*process_), in_functions(*process_);
+  return SpanOf(device, {from_ns, first.span.end}, 0, &in_ops, &in_functions);
 }
 
 void IdleGaps::AddDevices(results::Idle* out) const {
@@ -144,21 +162,23 @@ DeviceGap IdleGaps::GapOf(const IdleSpan& span) const {
   return gap;
 }
 
-void IdleGaps::AddGap(uint32_t device, Interval time, uint32_t place) {
-  IdleSpan& span = spans_.emplace_back();
+IdleSpan IdleGaps::SpanOf(uint32_t device, Interval time, uint32_t place, NamesDuring* in_ops,
+                          NamesDuring* in_functions) {
+  IdleSpan span;
   span.start_ns = time.start;
   span.duration_ns = time.length();
   span.device = device;
   span.place = place;
   const DeviceGap gap = GapOf(span);
   const Interval late = {gap.span.start, gap.HostUntil()};
-  if (!gap.launch || late.length() <= 0) return;
+  if (!gap.launch || late.length() <= 0) return span;
   span.late_ns = late.length() - ForEachSeenPart(late, gaps_.at(device).unseen(), [](Interval) {});
   ForEachLate(
-      span, [&](uint32_t name, int64_t ns) { in_ops_.Add(name, ns); },
-      [&](uint32_t name, int64_t ns) { in_functions_.Add(name, ns); });
-  span.during_op = in_ops_.Finish();
-  span.during_function = in_functions_.Finish();
+      span, [&](uint32_t name, int64_t ns) { in_ops->Add(name, ns); },
+      [&](uint32_t name, int64_t ns) { in_functions->Add(name, ns); });
+  span.during_op = in_ops->Finish();
+  span.during_function = in_functions->Finish();
+  return span;
 }
 
 DeviceTimes IdleGaps::TimesOf(const IdleSpan& span) const {
@@ -191,9 +211,10 @@ void IdleGaps::DescribeLaunch(const Call& launch, results::IdleGap* row) {
   row->set_tid(thread.tid);
   if (!thread.api.has_ids_alone())
     row->set_function(ApiFunctionName(*process_, thread.api.function[launch.row]));
-  if (const auto op = origin_.Innermost(launch.track, launch.start_ns))
+  if (const auto op = origin_->Innermost(launch.track, launch.start_ns))
     row->set_op(process_->String(process_->tracks[op->track].op.name[op->row]));
-  if (const auto step = origin_.StepAt(launch.start_ns)) row->set_step((*steps_)[*step].number());
+  if (const auto step = Origin::StepAt(*steps_, launch.start_ns))
+    row->set_step((*steps_)[*step].number());
 }
 
 // The rules of HolisticTraceAnalysis 0.5: the gaps between the work that follows each other on

@@ -63,10 +63,12 @@ class NamesDuring {
 
 class IdleGaps {
  public:
-  // Counts the time before a device's first work as a gap, too, from `from_ns` on.
-  IdleGaps(PassContext& context, size_t index, std::optional<int64_t> from_ns = std::nullopt);
+  IdleGaps(PassContext& context, size_t index);
   IdleGaps(const IdleGaps&) = delete;
   IdleGaps& operator=(const IdleGaps&) = delete;
+
+  // Returns the gaps of a process. Those of much work are made anew for each caller.
+  static std::shared_ptr<IdleGaps> Of(PassContext& context, size_t index);
 
   const Process& process() const { return *process_; }
   // Returns the gaps by device and time.
@@ -74,6 +76,9 @@ class IdleGaps {
   // Returns what the launching threads were in while devices waited for launches.
   const NamesDuring& ops() const { return in_ops_; }
   const NamesDuring& functions() const { return in_functions_; }
+
+  // Returns the time from a moment to the first work of a device as a gap. None: it worked before.
+  std::optional<IdleSpan> Before(uint32_t device, int64_t from_ns);
 
   // Adds the sums of each device, and a note for each that may have had work that is not recorded.
   void AddDevices(results::Idle* out) const;
@@ -89,7 +94,8 @@ class IdleGaps {
  private:
   using Leaves = std::unordered_map<uint32_t, std::vector<LeafSpan>>;  // by track
 
-  void AddGap(uint32_t device, Interval span, uint32_t place);
+  IdleSpan SpanOf(uint32_t device, Interval time, uint32_t place, NamesDuring* in_ops,
+                  NamesDuring* in_functions);
   DeviceGap GapOf(const IdleSpan& span) const;
   const std::vector<LeafSpan>& OpLeaves(uint32_t track);
   const std::vector<LeafSpan>& FunctionLeaves(uint32_t track);
@@ -100,7 +106,7 @@ class IdleGaps {
   ProcessOps* ops_;
   const CallIndex* calls_;
   const std::vector<results::Step>* steps_;
-  Origin origin_;
+  Origin* origin_;
   std::shared_ptr<const ProcessDevices> devices_;
   std::map<uint32_t, DeviceGaps> gaps_;  // by device
   Leaves op_leaves_, function_leaves_;   // made on first use

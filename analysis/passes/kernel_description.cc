@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/derived/kernel_class.h"
 #include "analysis/derived/peak_rates.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
@@ -140,19 +141,19 @@ void FillTensorCores(const Process& process, const proto::Device* device,
   row->set_precision_evidence(found.evidence);
 }
 
-FamilyTally::OfName& FamilyTally::At(const Process& process, uint32_t signature) {
-  const proto::Signature* known = SignatureOf(process, signature);
+FamilyTally::OfName& FamilyTally::At(size_t process, uint32_t signature) {
+  const proto::Signature* known = SignatureOf(context_->process(process), signature);
   const uint32_t name = known == nullptr ? 0 : known->name();
-  const auto [at, is_new] = names_.try_emplace({&process, name});
-  if (is_new) at->second.family = FamilyOfString(process, name);
+  const auto [at, is_new] = names_.try_emplace({process, name});
+  if (is_new) at->second.family = context_->families(process).OfName(name);
   return at->second;
 }
 
-results::KernelFamily FamilyTally::Of(const Process& process, uint32_t signature) {
+results::KernelFamily FamilyTally::Of(size_t process, uint32_t signature) {
   return At(process, signature).family;
 }
 
-void FamilyTally::Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns) {
+void FamilyTally::Add(size_t process, uint32_t signature, uint64_t count, int64_t ns) {
   OfName& sums = At(process, signature);
   sums.count += count;
   sums.ns += ns;
@@ -172,7 +173,7 @@ void FamilyTally::Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyT
     sums.count += of_name.count;
     sums.ns += of_name.ns;
     all_ns += of_name.ns;
-    sums.names[Demangle(key.first->String(key.second).c_str())] += of_name.ns;
+    sums.names[Demangle(context_->process(key.first).String(key.second).c_str())] += of_name.ns;
   }
   for (const auto& [family, sums] : families) {
     const auto largest =

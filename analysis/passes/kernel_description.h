@@ -19,6 +19,7 @@
 #include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/context.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/trace.pb.h"
 
@@ -43,12 +44,13 @@ void FillTensorCores(const Process& process, const proto::Device* device,
                      const SignatureTimes& signatures, results::Kernel* row,
                      const InputPrecision& inputs = {});
 
-// Sums kernels by their families. Processes must outlive it.
+// Sums kernels by their families. The context must outlive it.
 class FamilyTally {
  public:
-  // Returns the family of the kernels of a signature.
-  results::KernelFamily Of(const Process& process, uint32_t signature);
-  void Add(const Process& process, uint32_t signature, uint64_t count, int64_t ns);
+  explicit FamilyTally(PassContext& context) : context_(&context) {}
+  // Returns the family of the kernels of a signature. `process`: index.
+  results::KernelFamily Of(size_t process, uint32_t signature);
+  void Add(size_t process, uint32_t signature, uint64_t count, int64_t ns);
   // Fills a row for each family, the largest first. The rows' kernels have their short names.
   void Fill(google::protobuf::RepeatedPtrField<results::KernelFamilyTime>* rows) const;
 
@@ -58,9 +60,10 @@ class FamilyTally {
     uint64_t count = 0;
     int64_t ns = 0;
   };
-  OfName& At(const Process& process, uint32_t signature);
+  OfName& At(size_t process, uint32_t signature);
 
-  std::map<std::pair<const Process*, uint32_t>, OfName> names_;  // by string id of the name
+  PassContext* context_;
+  std::map<std::pair<size_t, uint32_t>, OfName> names_;  // by string id of the name
 };
 
 // What the source of a trace reports about kernels: XLA's analysis of their operations.

@@ -313,12 +313,10 @@ class KernelFinder {
   bool IsProduct(uint32_t n) { return NamesOfSignature(SignatureOf(n)).is_product; }
   bool IsBatched(uint32_t n) {
     if (!IsProduct(n)) return false;
-    if (!origin_)
-      origin_.emplace(&source_.context().ops(source_.index()),
-                      source_.context().calls(source_.index()));
+    Origin& origin = source_.context().origin(source_.index());
     const DependencyNode& node = source_.nodes()[n];
     const KernelTable& table = source_.process().tracks[node.track].kernel;
-    if (const auto op = origin_->Find(table.correlation[node.row], ExternalOf(table, node.row))) {
+    if (const auto op = origin.Find(table.correlation[node.row], ExternalOf(table, node.row))) {
       const std::string name =
           source_.process().String(source_.process().tracks[op->track].op.name[op->row]);
       if (name.starts_with("aten::")) return HasAny(name, {"bmm", "einsum"});
@@ -342,7 +340,6 @@ class KernelFinder {
   std::map<uint32_t, Launches> by_signature_;
   std::unordered_map<uint32_t, Names> names_;  // by signature
   std::vector<Interval> collectives_;          // sorted and disjoint
-  std::optional<Origin> origin_;               // made on first use
   Building low_occupancy_, few_blocks_, tails_, wide_types_, drifting_, layout_, attention_,
       slowed_;
 };

@@ -205,11 +205,11 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
   const Process& process = context.process(index);
   const std::vector<results::Step>& steps = context.steps(index).steps;
   ProcessOps& ops = context.ops(index);
-  Origin origins(&ops, context.calls(index), steps);
-  RowDetails details(process);
-  InputTypes inputs(&ops);
+  Origin& origins = context.origin(index);
+  RowDetails& details = context.details(index);
+  InputTypes inputs(&ops, &details);
   ExecutionFinder executions(&ops, MayBeEager(context.trace()));
-  const LaunchedWork launched(&ops, &origins, &details);
+  const LaunchedWork& launched = context.launched(index);
   NamedOps named(process, &details);
   std::map<Key, Sums> groups;
   for (uint32_t track_index = 0; track_index < process.tracks.size(); ++track_index) {
@@ -217,7 +217,7 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
     const KernelTable& kernels = track.kernel;
     ForEachRowOfWork(DeviceWorkKind::kKernel, kernels, [&](const DeviceWork& work) {
       if (only != nullptr && only->count(work.correlation) == 0) return;
-      const WorkOrigin origin = origins.Of(work);
+      const WorkOrigin origin = origins.Of(work, steps);
       const uint32_t signature = kernels.signature[work.row];
       const proto::Signature* known = SignatureOf(process, signature);
       const uint32_t name = known == nullptr ? 0 : known->name();

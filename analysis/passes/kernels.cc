@@ -87,8 +87,8 @@ struct DeviceKernels {
 
 // What is gathered over the processes.
 struct Gathered {
-  explicit Gathered(const PassContext& context)
-      : devices(context), by_device(devices.all().size()) {}
+  explicit Gathered(PassContext& context)
+      : devices(context), by_device(devices.all().size()), families(context) {}
   UsedDevices devices;
   std::vector<DeviceKernels> by_device;
   Groups groups;
@@ -104,8 +104,7 @@ Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const T
     case Grouping::kStream:
       return {process, track.device, track.context, track.stream};
     case Grouping::kFamily:
-      return {process, track.device,
-              static_cast<uint32_t>(families->Of(context.process(process), signature)), 0};
+      return {process, track.device, static_cast<uint32_t>(families->Of(process, signature)), 0};
     case Grouping::kName:
     case Grouping::kOp:
       break;
@@ -130,7 +129,7 @@ void AddWorkSums(const PassContext& context, size_t index, Grouping grouping, Ga
     for (const TableSums& table : track.work.tables) {
       if (table.kind != proto::ChunkKind::kKernel) continue;
       for (const KeySums& each : table.keys) {
-        to->families.Add(context.process(index), each.key, each.count, each.total_ns);
+        to->families.Add(index, each.key, each.count, each.total_ns);
         Sums& sums = to->groups[KeyOf(grouping, context, index, track, each.key, &to->families)];
         sums.signatures[each.key] += each.total_ns;
         sums.count += each.count;
@@ -156,10 +155,7 @@ void AddShapes(PassContext& context, size_t index, Grouping grouping,
   const Process& process = context.process(index);
   if (grouping == Grouping::kOp || grouping == Grouping::kStream || !HasShapes(context, process))
     return;
-  ProcessOps& ops = context.ops(index);
-  Origin origins(&ops, context.calls(index));
-  RowDetails details(process);
-  const LaunchedWork launched(&ops, &origins, &details);
+  const LaunchedWork& launched = context.launched(index);
   for (uint32_t number = 0; number < process.tracks.size(); ++number) {
     const Track& track = process.tracks[number];
     const KernelTable& kernels = track.kernel;
@@ -187,13 +183,13 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
   const CallIds calls(context.whole_process(index), kAllCores);
   summed.tracks = SumKernels(process, calls, only, kAllCores);
   summed.only = only;
-  RowDetails details(process);
+  RowDetails& details = context.details(index);
   for (TrackSums& track : summed.tracks) {
     const auto reported = ReportedWorkOf(*track.track, only, &details);
     DeviceKernels& device = to->by_device[to->devices.Of(index, track.track->device)];
     device.streams.push_back({&track.track->kernel, only, track.is_in_order});
     for (SignatureSums& each : track.signatures) {
-      to->families.Add(process, each.signature, each.count, each.total_ns);
+      to->families.Add(index, each.signature, each.count, each.total_ns);
       const Key key = KeyOf(grouping, context, index, *track.track, each.signature, &to->families);
       const auto [group, is_new] = to->groups.try_emplace(key);
       if (is_new) group->second.number = to->groups.size() - 1;
@@ -270,7 +266,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
     row->set_name_count(CountNames(process, sums.signatures));
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
-    row->set_family(families->Of(process, sums.signatures.begin()->first));
+    row->set_family(families->Of(key.process, sums.signatures.begin()->first));
     if (sums.signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
     FillTensorCores(process, device, sums.signatures, row);
     FillExecution(sums, row);
@@ -375,14 +371,18 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
 
 }  // namespace
 
-void ComputeKernels(PassContext& context, results::Kernels* out) {
-  Gathered gathered(context);
-  for (const size_t index : context.selected()) {
-    AddProcess(context, index, Grouping::kName, nullptr, &gathered);
-    out->set_whole_graph_count(out->whole_graph_count() +
-                               WholeGraphLaunches(context.process(index), nullptr));
-  }
-  FillRows(context, Grouping::kName, &gathered, out);
+const results::Kernels& KernelsByName(PassContext& context) {
+  return context.kept_of_all().Get<results::Kernels>([&] {
+    results::Kernels out;
+    Gathered gathered(context);
+    for (const size_t index : context.selected()) {
+      AddProcess(context, index, Grouping::kName, nullptr, &gathered);
+      out.set_whole_graph_count(out.whole_graph_count() +
+                                WholeGraphLaunches(context.process(index), nullptr));
+    }
+    FillRows(context, Grouping::kName, &gathered, &out);
+    return out;
+  });
 }
 
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -393,6 +393,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                             : by == "op"      ? Grouping::kOp
                             : by == "family"  ? Grouping::kFamily
                                               : Grouping::kName;
+  const bool is_kept = grouping == Grouping::kName && context.options().under_range.empty();
+  if (is_kept) *kernels = KernelsByName(context);
   Gathered gathered(context);
   char room[proto::kMostNameBytes];
   uint32_t bytes = 0;
@@ -405,7 +407,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     std::unordered_set<uint32_t>& inside = insides.emplace_back();
     if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
     const auto* only = under.empty() ? nullptr : &inside;
-    AddProcess(context, index, grouping, only, &gathered);
+    if (!is_kept) AddProcess(context, index, grouping, only, &gathered);
     if (grouping == Grouping::kOp) AddKernelOwners(context, index, only, kernels.get());
     wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
@@ -415,13 +417,14 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                 "' began and ended on one thread; `gpuprof stats ranges` lists the ranges."};
   }
   if (!under.empty()) kernels->set_under_range(under);
-  FillRows(context, grouping, &gathered, kernels.get());
+  if (!is_kept) FillRows(context, grouping, &gathered, kernels.get());
+  kernels->set_whole_graph_count(0);
   kernels->set_by(by);
   context.FillMeta("kernels", kernels->mutable_meta());
   for (const auto& [index, launches] : wholes) {
     kernels->set_whole_graph_count(kernels->whole_graph_count() + launches);
     AddWholeGraphNote(context.process(index), launches, "kernels", kernels->mutable_meta());
-    AddOpenLaunchNotes(context.process(index), kernels->mutable_meta());
+    AddOpenLaunchNotes(context, index, kernels->mutable_meta());
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "busy time", kernels->mutable_meta());

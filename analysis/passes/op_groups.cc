@@ -28,9 +28,8 @@ void OpGroups::AddProcess(size_t index) {
   if (steps.found()) step_ns_ += steps.series.total_ns();
   step_count_ += steps.found() ? steps.series.count() : 0;
   const std::vector<Interval> counted = steps.found() ? steps.Counted() : std::vector<Interval>();
-  RowDetails details(process);
   ExecutionFinder executions(&context_.ops(index), MayBeEager(context_.trace()));
-  details_ = &details;
+  details_ = &context_.details(index);
   executions_ = &executions;
   group_of_id_.clear();
   group_of_detail_.clear();
@@ -104,7 +103,7 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
     group.max_ns = first ? duration : std::max(group.max_ns, duration);
     group.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
     group.execution.Add(executions_->OfOp({static_cast<uint32_t>(track_index), row}));
-    if (medians_) group.durations.push_back(duration);
+    group.durations.push_back(duration);
     while (step != steps.rend() && tree.end(row) <= step->start) ++step;
     if (step != steps.rend() && tree.start(row) >= step->start && tree.end(row) <= step->end) {
       ++group.step_count;
@@ -139,9 +138,9 @@ void OpGroups::AddPlaces(int32_t tid) {
 // operations around that one. Without such an operation, the work itself may name one.
 void OpGroups::AddDeviceWork(size_t index) {
   const Process& process = context_.process(index);
-  Origin origin(&context_.ops(index), context_.calls(index));
+  Origin& origin = context_.origin(index);
   std::vector<std::vector<int64_t>> launched_ns(process.tracks.size());  // by row
-  KernelFamilies families(process);
+  KernelFamilies& families = context_.families(index);
   ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
     const int64_t ns = work.span.length() * work.weight;
     has_device_work_ = true;

@@ -59,8 +59,7 @@ class OpGroups {
     FamilyTimes families;  // of its kernels
   };
 
-  OpGroups(PassContext& context, OpGrouping grouping, bool medians)
-      : context_(context), grouping_(grouping), medians_(medians) {}
+  OpGroups(PassContext& context, OpGrouping grouping) : context_(context), grouping_(grouping) {}
 
   void AddProcess(size_t index);
 
@@ -88,7 +87,6 @@ class OpGroups {
 
   PassContext& context_;
   OpGrouping grouping_;
-  bool medians_;
   Id id_ = {};  // of the process that is being added
   RowDetails* details_ = nullptr;
   ExecutionFinder* executions_ = nullptr;

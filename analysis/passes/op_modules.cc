@@ -135,10 +135,9 @@ class ModuleSums {
 
   void AddDeviceWork() {
     const Process& process = context_.process(index_);
-    ProcessOps& ops = context_.ops(index_);
-    Origin origins(&ops, context_.calls(index_));
+    Origin& origins = context_.origin(index_);
     const BackwardLinks links(process);
-    KernelFamilies families(process);
+    KernelFamilies& families = context_.families(index_);
     ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
       const int64_t ns = work.span.length() * work.weight;
       has_device_work_ = true;

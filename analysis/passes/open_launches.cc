@@ -236,7 +236,7 @@ std::vector<Launch> LateLaunches(const Process& process) {
 
 }  // namespace
 
-std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
+std::vector<OpenLaunch> FindOpenLaunches(const Process& process) {
   std::vector<Launch> open = LateLaunches(process);
   // Where there is no work at all it was not recorded, which is told elsewhere.
   const std::unordered_set<uint32_t> with_work = CapturesWithKernels(process);
@@ -267,9 +267,15 @@ std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
   return found;
 }
 
-void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
+const std::vector<OpenLaunch>& OpenLaunchesOf(PassContext& context, size_t index) {
+  return context.kept(index).Get<std::vector<OpenLaunch>>(
+      [&] { return FindOpenLaunches(context.process(index)); });
+}
+
+void AddOpenLaunchNotes(PassContext& context, size_t index, results::Meta* meta) {
+  const Process& process = context.process(index);
   if (process.health.activity_missing_ns() != 0) return;
-  for (const OpenLaunch& sum : OpenLaunchesOf(process)) {
+  for (const OpenLaunch& sum : OpenLaunchesOf(context, index)) {
     const CaptureWindow& capture = process.captures[sum.capture];
     const bool is_over = capture.has_stop;
     meta->add_notes("pid " + std::to_string(process.pid) + ": " + FormatCount(sum.weight) +

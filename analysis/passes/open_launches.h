@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/model/trace.h"
+#include "analysis/passes/context.h"
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
@@ -24,11 +25,13 @@ struct OpenLaunch {
 };
 
 // Returns the open launches of each capture that has open launches.
-std::vector<OpenLaunch> OpenLaunchesOf(const Process& process);
+std::vector<OpenLaunch> FindOpenLaunches(const Process& process);
+// Returns the same of a process, found once.
+const std::vector<OpenLaunch>& OpenLaunchesOf(PassContext& context, size_t index);
 
 // Adds a note for each capture of the process that has open launches in its last second. The end of
 // a capture waits less than a second. Adds no note if the process's health already reports missing
 // activity.
-void AddOpenLaunchNotes(const Process& process, results::Meta* meta);
+void AddOpenLaunchNotes(PassContext& context, size_t index, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -38,13 +38,13 @@ void FillPlaces(const OpGroups::Group& group, const OpGroups& all, results::Op* 
 }
 
 void FillRow(OpGroups::Group& group, OpGrouping grouping, const OpGroups& all, int64_t self_ns,
-             bool medians, results::Op* row) {
+             results::Op* row) {
   row->set_name(group.name);
   row->set_scope(ScopeName(group.scope));
   row->set_count(group.all.count);
   row->set_total_ns(group.all.total_ns);
   row->set_self_ns(group.all.self_ns);
-  if (medians) row->set_median_ns(Samples(std::move(group.durations)).median());
+  row->set_median_ns(Samples(std::move(group.durations)).median());
   row->set_mean_ns(group.sum_ns / static_cast<int64_t>(group.all.count));
   row->set_min_ns(group.min_ns);
   row->set_max_ns(group.max_ns);
@@ -139,10 +139,10 @@ void SortByLargestSelfTime(results::Ops* out) {
       [&](const results::Op* x, const results::Op* y) { return largest(x) > largest(y); });
 }
 
-}  // namespace
-
-void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out) {
-  OpGroups all(context, grouping, medians);
+results::Ops MakeOps(PassContext& context, OpGrouping grouping) {
+  results::Ops made;
+  results::Ops* const out = &made;
+  OpGroups all(context, grouping);
   for (const size_t index : context.selected()) all.AddProcess(index);
   std::vector<OpGroups::Group>& groups = all.groups();
   std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
@@ -163,19 +163,31 @@ void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results
     out->set_device_ns(all.device_ns());
     out->set_device_outside_ns(all.device_outside_ns());
   }
-  for (OpGroups::Group& group : groups)
-    FillRow(group, grouping, all, self_ns, medians, out->add_ops());
+  for (OpGroups::Group& group : groups) FillRow(group, grouping, all, self_ns, out->add_ops());
+  return made;
+}
+
+}  // namespace
+
+void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out) {
+  if (grouping == OpGrouping::kName) {
+    *out = context.kept_of_all().Get<results::Ops>([&] { return MakeOps(context, grouping); });
+  } else {
+    *out = MakeOps(context, grouping);
+  }
+  if (medians) return;
+  for (results::Op& row : *out->mutable_ops()) row.clear_median_ns();
 }
 
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   const std::string by = context.By("name");
   auto out = std::make_unique<results::Ops>();
-  out->set_by(by);
   if (by == "module" || by == "instance") {
     ComputeOpModules(context, by == "instance", out.get());
   } else {
     ComputeOps(context, GroupingOf(by), true, out.get());
   }
+  out->set_by(by);
   const bool has_much_work = HasMuchWork(context);
   if (!has_much_work) FillDevices(context, out.get());
   SortByLargestSelfTime(out.get());

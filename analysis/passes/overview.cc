@@ -431,16 +431,15 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
   }
 }
 
-}  // namespace
-
-Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  auto out = std::make_unique<results::Overview>();
+results::Overview ComputeOverview(PassContext& context) {
+  results::Overview made;
+  results::Overview* const out = &made;
   const std::optional<size_t> leading = context.Leading();
-  FillSteps(context, leading, out.get());
+  FillSteps(context, leading, out);
 
   results::Ops ops;
   ComputeOps(context, OpGrouping::kName, false, &ops);
-  FillOps(context, ops, out.get());
+  FillOps(context, ops, out);
 
   results::Locks locks;
   std::vector<size_t> lock_processes;
@@ -462,10 +461,10 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
     ComputeTensors(context, index, &heap);
   }
   FillMemory(context, heap, &table, out->mutable_memory());
-  FillOverviewGpu(context, out.get());
-  std::optional<DeviceFacts> device = FillVerdict(context, out.get());
+  FillOverviewGpu(context, out);
+  std::optional<DeviceFacts> device = FillVerdict(context, out);
   if (out->has_verdict()) FillActivity(context, out->mutable_verdict());
-  if (leading && !out->has_step()) FillHostStep(context.steps(*leading).steps, out.get());
+  if (leading && !out->has_step()) FillHostStep(context.steps(*leading).steps, out);
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());
@@ -477,7 +476,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
       FillCaptured(context, out->mutable_cost());
     }
     FillMachine(context.process(main), out->mutable_environment());
-    FillWallTime(context, main, out.get());
+    FillWallTime(context, main, out);
   }
   FillDevices(context, out->mutable_environment());
   out->mutable_environment()->set_wall_ns(LifeOfAll(context));
@@ -494,9 +493,38 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (out->has_gpu()) AddSampledNote(context, "", out->mutable_meta());
   AddTooMuchWorkNote(context, out->mutable_meta());
   for (const size_t index : context.selected())
-    AddOpenLaunchNotes(context.process(index), out->mutable_meta());
-  FillFindings(context, leading, ops, locks, heap, std::move(device), out.get());
-  *result = std::move(out);
+    AddOpenLaunchNotes(context, index, out->mutable_meta());
+  FillFindings(context, leading, ops, locks, heap, std::move(device), out);
+  return made;
+}
+
+// An overview, and the options of the question.
+struct KeptOverview {
+  std::optional<PassOptions> options;  // none: there is no overview yet
+  results::Overview overview;
+};
+
+// Returns whether questions of one choice have the same overview.
+bool HaveOneOverview(const PassOptions& x, const PassOptions& y) {
+  return x.symbolize == y.symbolize && x.symfs == y.symfs && x.thresholds == y.thresholds &&
+         x.named_rows == y.named_rows && x.left_out.Contains(y.left_out) &&
+         y.left_out.Contains(x.left_out);
+}
+
+}  // namespace
+
+const results::Overview& OverviewOf(PassContext& context) {
+  const PassOptions& options = context.options();
+  KeptOverview& kept = context.kept_of_all().Get<KeptOverview>([] { return KeptOverview(); });
+  if (!kept.options || !HaveOneOverview(*kept.options, options)) {
+    kept.overview = ComputeOverview(context);
+    kept.options = options;
+  }
+  return kept.overview;
+}
+
+Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  *result = std::make_unique<results::Overview>(OverviewOf(context));
   return {};
 }
 

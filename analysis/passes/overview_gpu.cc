@@ -153,8 +153,7 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   if (is_whole) FillUse(context, devices, &gpu);
   if (gpu.has_idle_unseen_ns())
     out->mutable_meta()->add_notes(UnseenNote("GPUs", gpu.idle_unseen_ns()));
-  results::Kernels kernels;
-  ComputeKernels(context, &kernels);
+  const results::Kernels& kernels = KernelsByName(context);
   gpu.set_kernel_count(kernels.count());
   gpu.set_kernel_ns(kernels.total_ns());
   gpu.set_whole_graph_count(kernels.whole_graph_count());

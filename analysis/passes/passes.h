@@ -53,6 +53,10 @@ Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 
+// Returns the result of the pass `overview`, without short names. It stays until an overview with
+// other options is asked for.
+const results::Overview& OverviewOf(PassContext& context);
+
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
 enum class OpGrouping { kName, kType, kShape, kProcess, kThread };
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
@@ -83,8 +87,9 @@ void NameHeapStack(size_t process, results::HeapStack* stack, CallStackTable* ta
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 
-// Computes rows and sums without meta: kernels by name, copies by direction.
-void ComputeKernels(PassContext& context, results::Kernels* out);
+// Returns rows and sums of kernels by name, without meta.
+const results::Kernels& KernelsByName(PassContext& context);
+// Computes rows and sums of copies by direction, without meta.
 void ComputeMemcpy(PassContext& context, results::Memcpy* out);
 
 // Fills in the work of the GPUs, if they did any work.

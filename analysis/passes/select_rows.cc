@@ -109,7 +109,9 @@ Error SelectRows(std::string_view pass, Session* session, const PassOptions& opt
     *words += (words->empty() ? "" : "; ") + std::string("only work of device ") +
               Numbers(options.devices) + " is in the figures";
   }
-  *part = Select(trace, selection);
+  PassContext context(session, options);
+  *part = Select(trace, selection,
+                 [&](size_t index) -> const CallIndex& { return context.calls(index); });
   return {};
 }
 

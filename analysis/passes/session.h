@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/kept.h"
 #include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/op_tree.h"
@@ -33,6 +34,7 @@ struct DerivedOfProcess {
   std::unique_ptr<ProcessOps> ops;
   std::once_flag calls_once;
   std::unique_ptr<CallIndex> calls;
+  Kept kept;
 };
 
 // What depends on the options that choose processes and steps.
@@ -40,12 +42,14 @@ struct DerivedOfChoice {
   struct OfProcess {
     std::vector<StepAnalysis> steps;  // empty: not asked for yet
     std::optional<results::ProcessRole> role;
+    Kept kept;
   };
   explicit DerivedOfChoice(size_t processes) : of_processes(processes) {}
 
   std::vector<OfProcess> of_processes;
   // Timelines of the process with this index. They take much memory, so one process has some.
   std::pair<size_t, std::shared_ptr<const ProcessDevices>> devices;
+  Kept kept;
 };
 
 class Session {

@@ -56,13 +56,7 @@ std::pair<size_t, size_t> TypicalPair(const DeviceSteps& steps, uint64_t typical
 }  // namespace
 
 std::unique_ptr<StepGraph> StepGraph::Make(PassContext& context, size_t index) {
-  results::Steps steps;
-  AddDeviceSteps(context, index, &steps);
-  return Make(context, index, steps);
-}
-
-std::unique_ptr<StepGraph> StepGraph::Make(PassContext& context, size_t index,
-                                           const results::Steps& steps) {
+  const results::Steps& steps = DeviceStepsOf(context, index);
   if (steps.device_steps().empty()) return nullptr;  // no work, or too much
   std::unique_ptr<StepGraph> made(new StepGraph(context, index));
   made->FindWindow(context, index, steps);
@@ -73,10 +67,9 @@ std::unique_ptr<StepGraph> StepGraph::Make(PassContext& context, size_t index,
 StepGraph::StepGraph(PassContext& context, size_t index)
     : process_(context.process(index)),
       calls_(context.calls(index)),
-      classes_(&context.ops(index), &context.calls(index)),
-      host_(&context.ops(index)),
       graph_(std::make_unique<DependencyGraph>(process_, MainThread(context, index), calls_,
-                                               &context.ops(index), &classes_, &host_)) {}
+                                               &context.ops(index), &context.classes(index),
+                                               &context.host(index))) {}
 
 // Takes the whole graph: to the work that ended last.
 void StepGraph::TakeWhole() {

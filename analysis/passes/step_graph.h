@@ -23,9 +23,6 @@ class StepGraph {
  public:
   // Returns the graph of a process. Null: it had no work on a device, or too much.
   static std::unique_ptr<StepGraph> Make(PassContext& context, size_t index);
-  // Does the same with the devices' steps of the process, if the caller has them (AddDeviceSteps).
-  static std::unique_ptr<StepGraph> Make(PassContext& context, size_t index,
-                                         const results::Steps& steps);
 
   const DependencyGraph& graph() const { return *graph_; }
   // Returns the window: from the begin of one node to the begin or the end of another.
@@ -75,8 +72,6 @@ class StepGraph {
 
   const Process& process_;
   const CallIndex& calls_;
-  KernelClasses classes_;
-  HostActivity host_;
   std::unique_ptr<DependencyGraph> graph_;
   uint32_t first_ = kNoNode, last_ = kNoNode;
   bool is_to_end_ = false;

@@ -27,7 +27,7 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
       *out->add_series() = steps.series;
       for (const results::Step& step : steps.steps) *out->add_steps() = step;
     }
-    AddDeviceSteps(context, index, out.get());
+    out->MergeFrom(DeviceStepsOf(context, index));
   }
   context.FillMeta("steps", out->mutable_meta());
   AddTooMuchWorkNote(context, out->mutable_meta());

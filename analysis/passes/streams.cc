@@ -64,15 +64,16 @@ void FillGaps(const std::vector<Interval>& gaps, results::DeviceUse* use) {
 
 // Fills why the device was idle. All categories of what the host did are one here. Without a
 // timeline (there was too much work) no cause is known.
-void FillIdle(const Process& process, const CallIndex& calls, const ProcessDevices& timelines,
+void FillIdle(PassContext& context, size_t index, const ProcessDevices& timelines,
               results::DeviceUse* use) {
   const auto timeline = timelines.all().find(use->device());
   if (timeline == timelines.all().end()) {
     use->set_idle_unknown_ns(use->window_ns() - use->busy_ns());
     return;
   }
-  const std::vector<Interval> host_functions = HostFunctionTimes(process, use->device());
-  const DeviceGaps gaps(process, calls, use->device(), timeline->second);
+  const std::vector<Interval> host_functions =
+      HostFunctionTimes(context.process(index), use->device());
+  const DeviceGaps gaps(context, index, use->device(), timeline->second);
   const IdleCauses causes = gaps.Causes(host_functions);
   use->set_idle_launch_ns(causes.times[results::TIME_CATEGORY_LAUNCH]);
   use->set_idle_dependency_ns(causes.times[results::TIME_CATEGORY_DEPENDENCY]);
@@ -177,7 +178,7 @@ void FillProcess(PassContext& context, size_t index, results::Streams* out) {
   const auto timelines = context.devices(index);
   const int first = out->devices_size() - static_cast<int>(idle.size());
   for (int i = first; i < out->devices_size(); ++i)
-    FillIdle(process, context.calls(index), *timelines, out->mutable_devices(i));
+    FillIdle(context, index, *timelines, out->mutable_devices(i));
   AddHostFunctions(process, idle, out);
 }
 

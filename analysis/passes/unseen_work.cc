@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "analysis/base/units.h"
@@ -53,15 +54,28 @@ void AddBefore(const Process& process, const CallIndex& calls, const Track& trac
   }
 }
 
-}  // namespace
-
-std::vector<Interval> UnseenWork(const Process& process, const CallIndex& calls, uint32_t device) {
+std::vector<Interval> FindUnseenWork(PassContext& context, size_t index, uint32_t device) {
+  const Process& process = context.process(index);
   std::vector<Interval> unseen;
   for (const Track& track : process.tracks)
-    if (track.device == device) AddBefore(process, calls, track, &unseen);
-  for (const OpenLaunch& open : OpenLaunchesOf(process))
+    if (track.device == device) AddBefore(process, context.calls(index), track, &unseen);
+  for (const OpenLaunch& open : OpenLaunchesOf(context, index))
     unseen.push_back({open.start_ns, process.captures[open.capture].end_ns});
   return UnionOf(std::move(unseen));
+}
+
+struct UnseenOfDevices {
+  std::map<uint32_t, std::vector<Interval>> by_device;
+};
+
+}  // namespace
+
+const std::vector<Interval>& UnseenWork(PassContext& context, size_t index, uint32_t device) {
+  auto& known =
+      context.kept(index).Get<UnseenOfDevices>([] { return UnseenOfDevices(); }).by_device;
+  const auto [at, is_new] = known.try_emplace(device);
+  if (is_new) at->second = FindUnseenWork(context, index, device);
+  return at->second;
 }
 
 std::string UnseenNote(const std::string& whose, int64_t unseen_ns) {

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/derived/call_index.h"
-#include "analysis/model/trace.h"
+#include "analysis/passes/context.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
@@ -21,7 +20,7 @@ namespace gpuprof::analysis {
 // reaches from a capture's start to the first work of a stream that waited longer than a launch
 // takes. The other part reaches from the first launch without work to the capture's end. The first
 // part is empty if the capture had CUDA from its beginning.
-std::vector<Interval> UnseenWork(const Process& process, const CallIndex& calls, uint32_t device);
+const std::vector<Interval>& UnseenWork(PassContext& context, size_t index, uint32_t device);
 
 // Makes the text of a note: "<whose>: in ... of the idle time, ...".
 std::string UnseenNote(const std::string& whose, int64_t unseen_ns);

@@ -35,6 +35,8 @@ namespace {
 
 // The graph of so much work takes a gigabyte and seconds.
 constexpr uint64_t kMostWork = 5'000'000;
+// Timelines of more work go before the graph is made.
+constexpr uint64_t kMostKept = 1'000'000;
 
 // Long calls that do not wait for work: creation of contexts, loading of code, first allocations.
 void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int64_t long_call_ns,
@@ -214,23 +216,18 @@ int64_t OwnWorkNs(const results::DeviceSeries& series) {
 
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
   std::optional<std::pair<size_t, results::DeviceSeries>> busiest;
-  results::Steps steps_of_busiest;
   for (const size_t index : context.selected()) {
-    results::Steps steps;
-    AddDeviceSteps(context, index, &steps);
-    bool has_busiest = false;
-    for (const results::DeviceSeries& series : steps.device_series()) {
+    for (const results::DeviceSeries& series : DeviceStepsOf(context, index).device_series()) {
       *out->add_device_series() = series;
       const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
                             series.window() == results::STEP_WINDOW_ALL;
       if (!is_whole || (busiest && OwnWorkNs(series) <= OwnWorkNs(busiest->second))) continue;
       busiest = {index, series};
-      has_busiest = true;
     }
-    if (has_busiest) steps_of_busiest = std::move(steps);
   }
   if (!busiest) return std::nullopt;
   const auto& [index, series] = *busiest;
+  const results::Steps& steps_of_busiest = DeviceStepsOf(context, index);
   DeviceFacts facts;
   facts.series = series;
   results::Verdict& verdict = facts.verdict;
@@ -277,15 +274,15 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   FillMemoryFacts(context, index, series.device(), &facts.memory);
   FillClockFacts(context, index, series, &facts.clocks);
   FillRankFacts(context, *out, series, &facts.ranks);
-  ComputeKernels(context, &facts.kernels);
+  facts.kernels = KernelsByName(context);
   if (WorkOf(process) <= kMostWork) {
     FillIdleFacts(context, index, series, &facts.idle);
-    context.ForgetDevices();
+    if (WorkOf(process) > kMostKept) context.ForgetDevices();
     if (series.window() == results::STEP_WINDOW_ALL) FindLongestWork(process, &facts);
-    const auto graph = StepGraph::Make(context, index, steps_of_busiest);
+    const auto graph = StepGraph::Make(context, index);
     FillFamilies(series, graph.get(), &verdict);
     if (graph != nullptr) {
-      FillCriticalPath(context, index, *graph, &facts.path);
+      facts.path = CriticalPathOf(context, index, graph.get()).path;
       FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);
     }
   } else {

@@ -6,9 +6,39 @@
 #include "analysis/steps/statistics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 namespace gpuprof::analysis {
+namespace {
+
+// Sorts many values much faster than std::sort if they lie near each other, as durations do: digit
+// by digit, from the lowest.
+void SortValues(std::vector<int64_t>* values) {
+  constexpr size_t kFew = 2048;
+  constexpr int kDigitBits = 11, kMostDigits = 3;
+  constexpr size_t kDigits = size_t{1} << kDigitBits;
+  if (values->size() < kFew) return std::sort(values->begin(), values->end());
+  const auto [least, most] = std::minmax_element(values->begin(), values->end());
+  const auto base = static_cast<uint64_t>(*least);
+  const int bits = std::bit_width(static_cast<uint64_t>(*most) - base);
+  if (bits > kDigitBits * kMostDigits) return std::sort(values->begin(), values->end());
+  std::vector<int64_t> sorted(values->size());
+  for (int shift = 0; shift < bits; shift += kDigitBits) {
+    const auto digit_of = [&](int64_t value) {
+      return (static_cast<uint64_t>(value) - base) >> shift & (kDigits - 1);
+    };
+    size_t places[kDigits] = {};  // where the values of a digit begin
+    for (const int64_t value : *values) ++places[digit_of(value)];
+    size_t place = 0;
+    for (size_t& each : places) each = std::exchange(place, place + each);
+    for (const int64_t value : *values) sorted[places[digit_of(value)]++] = value;
+    values->swap(sorted);
+  }
+}
+
+}  // namespace
 
 void SampleList::Add(int64_t value, uint32_t weight) {
   if (weight != 1 && weights_.empty()) weights_.assign(values_.size(), 1);
@@ -19,7 +49,7 @@ void SampleList::Add(int64_t value, uint32_t weight) {
 }
 
 Samples::Samples(std::vector<int64_t> values) : sorted_(std::move(values)), count_(sorted_.size()) {
-  std::sort(sorted_.begin(), sorted_.end());
+  SortValues(&sorted_);
   for (const int64_t value : sorted_) total_ += value;
 }
 

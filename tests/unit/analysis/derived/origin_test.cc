@@ -70,22 +70,22 @@ TEST_F(OriginTest, WorkHasItsCallOperationStackAndStep) {
   steps[1].set_duration_ns(10 * kUs);
   ProcessOps ops(process);
   const CallIndex calls(process);
-  Origin origin(&ops, calls, steps);
+  Origin origin(&ops, calls);
   DeviceWork work{};
   work.correlation = 1;
-  const WorkOrigin first = origin.Of(work);
+  const WorkOrigin first = origin.Of(work, steps);
   ASSERT_TRUE(first.call);
   EXPECT_EQ(first.call->start_ns, 20 * kUs);
   EXPECT_EQ(NameOf(process, first.op), "aten::mm");
   EXPECT_EQ(first.stack, stack);
   EXPECT_EQ(first.step, 0u);
   work.correlation = 2;
-  const WorkOrigin second = origin.Of(work);
+  const WorkOrigin second = origin.Of(work, steps);
   EXPECT_EQ(second.op, std::nullopt);
   EXPECT_EQ(second.stack, 0u);
   EXPECT_EQ(second.step, 1u) << "its first moment is in it";
-  EXPECT_EQ(origin.StepAt(100 * kUs), std::nullopt) << "its end is not in it";
-  EXPECT_EQ(origin.StepAt(-1), std::nullopt);
+  EXPECT_EQ(Origin::StepAt(steps, 100 * kUs), std::nullopt) << "its end is not in it";
+  EXPECT_EQ(Origin::StepAt(steps, -1), std::nullopt);
   work.correlation = 3;
   EXPECT_EQ(origin.Of(work).call, std::nullopt);
 }

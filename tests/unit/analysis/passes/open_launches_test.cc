@@ -17,8 +17,11 @@ constexpr char kLaunch[] = "cudaLaunchKernel_v7000";
 
 std::vector<std::string> NotesOf(ProcessBuilder* builder) {
   const Trace trace = MakeTrace({builder});
+  Session session(trace);
+  const PassOptions options;
+  PassContext context(&session, options);
   results::Meta meta;
-  AddOpenLaunchNotes(trace.processes[0], &meta);
+  AddOpenLaunchNotes(context, 0, &meta);
   return {meta.notes().begin(), meta.notes().end()};
 }
 

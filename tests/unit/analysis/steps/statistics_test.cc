@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -47,6 +51,20 @@ TEST(Samples, AWeightIsAsManySamples) {
     EXPECT_EQ(weighted.Percentile(part), plain.Percentile(part)) << part;
   EXPECT_NEAR(weighted.stddev(), plain.stddev(), 1e-9);
   EXPECT_EQ(weighted.MedianDistance(), plain.MedianDistance());
+}
+
+TEST(Samples, ManyValuesAreSortedWhateverTheirRange) {
+  std::mt19937_64 random(3);
+  for (const uint64_t range : {1ull, 7ull, 5'000ull, 9'000'000ull, 1ull << 40, ~0ull}) {
+    std::vector<int64_t> values(5'000);
+    for (int64_t& value : values) value = static_cast<int64_t>(random() % range) - 100;
+    const Samples samples(values);
+    std::sort(values.begin(), values.end());
+    for (size_t i = 0; i < values.size(); i += 17) {
+      const double part = static_cast<double>(i + 1) / static_cast<double>(values.size());
+      ASSERT_EQ(samples.Percentile(part), values[i]) << range << " " << i;
+    }
+  }
 }
 
 TEST(Samples, NoneAndOne) {
