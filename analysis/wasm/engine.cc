@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
+#include "analysis/timeline/page_timeline.h"
 #include "analysis/wasm/platform/modules.h"
 
 namespace {
@@ -26,6 +27,7 @@ enum class Outcome : int32_t { kAnswer = 0, kFault = 1 };
 
 struct Engine {
   std::shared_ptr<PageInput> input;
+  std::unique_ptr<gpuprof::analysis::PageTimeline> timeline;
   std::string text;  // a question, then its answer
 };
 
@@ -72,6 +74,8 @@ GPUPROF_EXPORT(gpuprof_open)()->void {
   Engine& engine = TheEngine();
   gpuprof::analysis::UseCodeNames(engine.text);
   engine.input = MakePageInput(engine.text, OpenOptions());
+  engine.timeline =
+      std::make_unique<gpuprof::analysis::PageTimeline>(engine.text, OpenOptions());
 }
 
 // Takes the name of a result (ReadResultName). Returns 0: the text is the answer, JSON as `gpuprof
@@ -79,6 +83,17 @@ GPUPROF_EXPORT(gpuprof_open)()->void {
 GPUPROF_EXPORT(gpuprof_ask)()->int32_t {
   const std::string question = TheEngine().text;
   return static_cast<int32_t>(Ask(question));
+}
+
+// Takes a question to the timeline, and gives its answer in the same way. analysis/timeline/answer.h
+// has the forms of both.
+GPUPROF_EXPORT(gpuprof_ask_timeline)() -> int32_t {
+  Engine& engine = TheEngine();
+  const std::string question = engine.text;
+  if (engine.timeline == nullptr) return static_cast<int32_t>(Fault("No recording is open."));
+  if (const auto error = engine.timeline->Answer(question, &engine.text))
+    return static_cast<int32_t>(Fault(error.message));
+  return static_cast<int32_t>(Outcome::kAnswer);
 }
 
 // Returns where the text of the latest call is, and its length.

@@ -365,7 +365,5 @@ function entriesOfRun(passes: readonly string[]): readonly Entry[] {
 export function entriesOf({ captures, passes }: Manifest): readonly Entry[] {
   if (captures === true) return [CAPTURES, LICENCES];
   if (!passes.includes("diff")) return [...entriesOfRun(passes), LICENCES];
-  return passes.includes("overview")
-    ? [...entriesOfRun(passes), DIFF, LICENCES]
-    : [DIFF, LICENCES];
+  return passes.includes("overview") ? [...entriesOfRun(passes), DIFF, LICENCES] : [DIFF, LICENCES];
 }

@@ -154,6 +154,7 @@ export function openReport(page: Document): Source | null {
     manifest,
     files,
     ...linked,
+    ...(engine !== null && { askTimeline: (question: string) => engine.askTimeline(question) }),
     async result(name: string): Promise<unknown> {
       const [pass = "", part] = name.split("@", 2);
       if (part === undefined) return read(results.get(pass));

@@ -107,6 +107,8 @@ export interface Source {
    * (app/scope.ts). Rejects with NoResult if the pass failed.
    */
   result(pass: string): Promise<unknown>;
+  /** Answers questions of the timeline (trace/asked.ts). Absent: the page reads the files itself. */
+  askTimeline?(question: string): Promise<Uint8Array>;
   /** Returns the outline of a track, by outlinePath() of trace/outline.ts. Absent: nobody makes it. */
   outline?(path: string): Promise<Uint8Array>;
 }

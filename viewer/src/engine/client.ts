@@ -15,8 +15,10 @@ export interface EngineParts {
   readonly folder: string;
 }
 
+type Asked = Exclude<ToEngine, { type: "engine" }>;
+
 interface Question {
-  resolve(text: string): void;
+  resolve(text: string | Uint8Array): void;
   reject(error: Error): void;
 }
 
@@ -43,12 +45,21 @@ export class EngineClient {
 
   /** Returns the JSON of a result by its name. Rejects with NoResult if there is none. */
   async ask(name: string): Promise<string> {
+    return (await this.#send((id) => ({ type: "ask", id, name }))) as string;
+  }
+
+  /** Returns the answer to a question of the timeline. Rejects with NoResult if there is none. */
+  async askTimeline(question: string): Promise<Uint8Array> {
+    return (await this.#send((id) => ({ type: "ask_timeline", id, question }))) as Uint8Array;
+  }
+
+  async #send(message: (id: number) => Asked): Promise<string | Uint8Array> {
     this.#worker ??= this.#started();
     const worker = await this.#worker;
     return new Promise((resolve, reject) => {
       const id = this.#next++;
       this.#questions.set(id, { resolve, reject });
-      worker.postMessage({ type: "ask", id, name }, []);
+      worker.postMessage(message(id), []);
     });
   }
 

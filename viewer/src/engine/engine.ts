@@ -12,6 +12,7 @@ interface Exports {
   gpuprof_room(bytes: number): number;
   gpuprof_open(): void;
   gpuprof_ask(): number;
+  gpuprof_ask_timeline(): number;
   gpuprof_text(): number;
   gpuprof_text_bytes(): number;
 }
@@ -52,11 +53,21 @@ export class Engine {
 
   /** Returns the JSON of a result by its name: PASS, PASS:KEY, PASS@PART. Throws Refused, Broken. */
   ask(name: string): string {
+    return new TextDecoder().decode(this.#asked(name, () => this.#exports.gpuprof_ask()));
+  }
+
+  /** Returns the answer to a question of the timeline, a copy. Throws Refused, Broken. */
+  askTimeline(question: string): Uint8Array {
+    return this.#asked(question, () => this.#exports.gpuprof_ask_timeline()).slice();
+  }
+
+  /** Returns the answer, in the engine's memory: it is gone at the next question. */
+  #asked(question: string, call: () => number): Uint8Array {
     const { status, text } = this.#run(() => {
-      this.#put(name);
-      return { status: this.#exports.gpuprof_ask(), text: this.#text() };
+      this.#put(question);
+      return { status: call(), text: this.#text() };
     });
-    if (status !== 0) throw new Refused(text);
+    if (status !== 0) throw new Refused(new TextDecoder().decode(text));
     return text;
   }
 
@@ -71,11 +82,9 @@ export class Engine {
     new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
   }
 
-  #text(): string {
+  #text(): Uint8Array {
     const { memory, gpuprof_text, gpuprof_text_bytes } = this.#exports;
-    return new TextDecoder().decode(
-      new Uint8Array(memory.buffer, gpuprof_text(), gpuprof_text_bytes()),
-    );
+    return new Uint8Array(memory.buffer, gpuprof_text(), gpuprof_text_bytes());
   }
 
   #run<T>(work: () => T): T {

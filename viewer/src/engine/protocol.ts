@@ -18,10 +18,12 @@ export type ToEngine =
       /** The folder's name in results. */
       readonly folder: string;
     }
-  | { readonly type: "ask"; readonly id: number; readonly name: string };
+  | { readonly type: "ask"; readonly id: number; readonly name: string }
+  /** A question of the timeline (analysis/timeline/answer.h). */
+  | { readonly type: "ask_timeline"; readonly id: number; readonly question: string };
 
 export type FromEngine =
-  | { readonly type: "answer"; readonly id: number; readonly text: string }
+  | { readonly type: "answer"; readonly id: number; readonly text: string | Uint8Array }
   /** The question has no answer. */
   | { readonly type: "refused"; readonly id: number; readonly why: string }
   /** The engine cannot go on. */

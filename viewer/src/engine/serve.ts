@@ -10,7 +10,7 @@ import type { EngineFile } from "./wasi";
 
 /** Where messages come from and go to: a worker's own scope, or a port of tests. */
 export interface EnginePort {
-  postMessage(message: FromEngine): void;
+  postMessage(message: FromEngine, transfer?: Transferable[]): void;
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
 }
 
@@ -33,11 +33,17 @@ async function start({ packed, files, folder }: ToEngine & { type: "engine" }): 
 export function serveEngine(port: EnginePort): void {
   let engine: Promise<Engine> | null = null;
 
-  const answer = async ({ id, name }: ToEngine & { type: "ask" }) => {
+  const answer = async (message: Exclude<ToEngine, { type: "engine" }>) => {
+    const { id } = message;
     try {
       const started = await engine;
       if (started === null) throw new Error("no engine was started");
-      port.postMessage({ type: "answer", id, text: started.ask(name) });
+      if (message.type === "ask") {
+        port.postMessage({ type: "answer", id, text: started.ask(message.name) });
+      } else {
+        const bytes = started.askTimeline(message.question);
+        port.postMessage({ type: "answer", id, text: bytes }, [bytes.buffer as ArrayBuffer]);
+      }
     } catch (error) {
       if (error instanceof Refused) port.postMessage({ type: "refused", id, why: reasonOf(error) });
       else port.postMessage({ type: "broken", why: reasonOf(error) });
@@ -49,6 +55,6 @@ export function serveEngine(port: EnginePort): void {
     if (message.type === "engine") {
       engine = start(message);
       engine.catch(() => {}); // The first question tells it.
-    } else if (message.type === "ask") void answer(message);
+    } else if (message.type === "ask" || message.type === "ask_timeline") void answer(message);
   });
 }

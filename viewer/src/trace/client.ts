@@ -6,6 +6,7 @@
 
 import type { Source } from "../data/source";
 import type { OpenTrace, Trace, TraceInfo } from "./api";
+import { openAsked } from "./asked";
 import { openInPage } from "./engine";
 import {
   buffersOf,
@@ -116,8 +117,15 @@ export function openAt(
   });
 }
 
-/** Opens the trace of a source: in a worker, or else in the page. */
+/** Opens the trace of a source: by who answers about it, in a worker, or else in the page. */
 export const openTrace: OpenTrace = async (source, progress) => {
+  if (source.askTimeline !== undefined) {
+    try {
+      return await openAsked(source.askTimeline.bind(source));
+    } catch {
+      // The engine has no memory for it, or the browser no engine. The page reads the files by itself.
+    }
+  }
   let worker: Worker;
   try {
     worker = startWorker();
