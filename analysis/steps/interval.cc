@@ -47,21 +47,24 @@ std::vector<Interval> UnionOfAll(std::vector<std::vector<Interval>> lists) {
 }
 
 std::vector<Interval> CoveredTwice(const std::vector<Interval>& intervals) {
-  std::vector<std::pair<int64_t, int>> edges;
-  edges.reserve(intervals.size() * 2);
+  std::vector<int64_t> starts, ends;
+  starts.reserve(intervals.size());
+  ends.reserve(intervals.size());
   for (const Interval& interval : intervals) {
     if (interval.end <= interval.start) continue;
-    edges.emplace_back(interval.start, 1);
-    edges.emplace_back(interval.end, -1);
+    starts.push_back(interval.start);
+    ends.push_back(interval.end);
   }
-  // At the same moment what ends comes first: intervals that touch do not overlap.
-  std::sort(edges.begin(), edges.end());
+  std::sort(starts.begin(), starts.end());
+  std::sort(ends.begin(), ends.end());
   std::vector<Interval> covered;
   int open = 0;
-  for (const auto& [time, change] : edges) {
-    open += change;
-    if (change > 0 && open == 2) covered.push_back({time, time});
-    if (change < 0 && open == 1) covered.back().end = time;
+  auto start = starts.begin();
+  for (const int64_t end : ends) {
+    // At the same moment what ends comes first: intervals that touch do not overlap.
+    for (; start != starts.end() && *start < end; ++start)
+      if (++open == 2) covered.push_back({*start, *start});
+    if (--open == 1) covered.back().end = end;
   }
   return UnionOf(std::move(covered));
 }
