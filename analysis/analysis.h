@@ -432,7 +432,7 @@ VerifyReport Verify(const std::string& path);
 std::string SchemaJson();
 std::string SchemaText();
 
-// Return quantities as people read them.
+// Writes a quantity as people read it.
 std::string FormatNumber(uint64_t count);  // "12,345"
 std::string FormatBytes(uint64_t bytes);   // "12.3 MiB"
 

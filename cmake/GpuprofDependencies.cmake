@@ -4,12 +4,12 @@
 # What the build takes from outside, found once. scripts/setup installs all of it.
 #   gpuprof_zstd       static zstd (proto/codec alone uses it)
 #   gpuprof_utf8proc   static utf8proc (analysis/base uses it)
-#   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_zlib       static zlib (analysis/import and launcher/base/output_file.cc use it)
 #   gpuprof_yaml       static libyaml (launcher/kubernetes/yaml_tree.cc alone uses it)
 #   gpuprof_minizip    static minizip of zlib (analysis/import/zip_file.cc alone uses it)
 #   gpuprof_nghttp2    static nghttp2 (launcher/agent/ alone uses it)
-#   gpuprof_simdjson   simdjson, built here (analysis/import and launcher/output_file.cc use it)
-#   gpuprof_http       cpp-httplib, a header, without OpenSSL (launcher/http_messages.cc alone uses it)
+#   gpuprof_simdjson   simdjson, built here (analysis/import and launcher/base/output_file.cc use it)
+#   gpuprof_http       cpp-httplib, a header, without OpenSSL (launcher/serve/http_messages.cc alone uses it)
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 

@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <string>
 
-#include "launcher/nearest.h"
-#include "launcher/settings_file.h"
-#include "launcher/text.h"
-#include "launcher/thresholds.h"
+#include "launcher/base/nearest.h"
+#include "launcher/base/settings_file.h"
+#include "launcher/base/text.h"
+#include "launcher/reading/thresholds.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/options.h"
+#include "launcher/base/options.h"
 
 namespace gpuprof::launcher {
 

@@ -4,7 +4,7 @@
 // The `gpuprof` command. Dispatches, nothing else.
 
 #include "launcher/command.h"
-#include "launcher/out_of_memory.h"
+#include "launcher/record/out_of_memory.h"
 
 int main(int argc, char** argv) {
   gpuprof::launcher::PrepareForNoMemory(argc, argv);

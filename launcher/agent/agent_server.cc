@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/text.h"
+#include "launcher/base/text.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
 #include "proto/contract.h"
 #include "proto/control.h"
 

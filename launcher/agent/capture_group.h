@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/control_client.h"
+#include "launcher/control/control_client.h"
 
 namespace gpuprof::launcher {
 

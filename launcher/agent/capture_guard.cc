@@ -15,8 +15,8 @@
 #include <map>
 #include <string>
 
-#include "launcher/control_client.h"
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
+#include "launcher/control/control_client.h"
 #include "proto/control.h"
 
 namespace gpuprof::launcher {

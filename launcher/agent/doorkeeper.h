@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "launcher/agent/addresses.h"
-#include "launcher/peer_user.h"
+#include "launcher/base/peer_user.h"
 
 namespace gpuprof::launcher {
 

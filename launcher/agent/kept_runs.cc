@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launcher/read_file.h"
-#include "launcher/values.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/values.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::launcher {

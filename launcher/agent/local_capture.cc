@@ -16,8 +16,8 @@
 
 #include "analysis/analysis.h"
 #include "launcher/agent/profiler_service.h"
-#include "launcher/read_file.h"
-#include "launcher/text.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/text.h"
 #include "proto/codec/input_path.h"
 #include "proto/ticks.h"
 

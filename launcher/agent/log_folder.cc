@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launcher/output_folder.h"
+#include "launcher/base/output_folder.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "launcher/agent/log_folder.h"
-#include "launcher/text.h"
+#include "launcher/base/text.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::launcher {

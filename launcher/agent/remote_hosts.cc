@@ -17,8 +17,8 @@
 
 #include "launcher/agent/profiler_messages.h"
 #include "launcher/agent/remote_call.h"
-#include "launcher/temporary_folder.h"
-#include "launcher/text.h"
+#include "launcher/base/temporary_folder.h"
+#include "launcher/base/text.h"
 
 namespace gpuprof::launcher {
 namespace {

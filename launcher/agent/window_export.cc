@@ -24,9 +24,9 @@
 
 #include "analysis/analysis.h"
 #include "launcher/agent/profiler_messages.h"
-#include "launcher/read_file.h"
-#include "launcher/temporary_folder.h"
-#include "launcher/text.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/temporary_folder.h"
+#include "launcher/base/text.h"
 #include "proto/codec/input_path.h"
 
 extern "C" char** environ;

@@ -23,7 +23,7 @@
 #include "launcher/attach/target_memory.h"
 #include "launcher/attach/target_objects.h"
 #include "launcher/attach/wait_calls.h"
-#include "launcher/text.h"
+#include "launcher/base/text.h"
 #include "proto/attach.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"

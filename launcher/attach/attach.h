@@ -12,7 +12,7 @@
 #include <string>
 
 #include "launcher/attach/target_facts.h"
-#include "launcher/settings.h"
+#include "launcher/base/settings.h"
 
 namespace gpuprof::launcher {
 

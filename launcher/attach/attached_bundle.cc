@@ -10,9 +10,9 @@
 #include <optional>
 #include <sstream>
 
-#include "launcher/read_file.h"
-#include "launcher/summary.h"
-#include "launcher/text.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/text.h"
+#include "launcher/record/summary.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 

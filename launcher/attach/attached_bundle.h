@@ -11,8 +11,8 @@
 
 #include "launcher/attach/stage.h"
 #include "launcher/attach/target_facts.h"
-#include "launcher/bundle.h"
-#include "launcher/settings.h"
+#include "launcher/base/settings.h"
+#include "launcher/record/bundle.h"
 
 namespace gpuprof::launcher {
 

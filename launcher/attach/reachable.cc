@@ -10,9 +10,9 @@
 #include <charconv>
 
 #include "analysis/analysis.h"
-#include "launcher/json_text.h"
-#include "launcher/read_file.h"
-#include "launcher/text.h"
+#include "launcher/base/json_text.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/text.h"
 
 namespace gpuprof::launcher {
 namespace {

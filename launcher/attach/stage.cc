@@ -14,8 +14,8 @@
 
 #include <vector>
 
-#include "launcher/bundle.h"
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
+#include "launcher/record/bundle.h"
 #include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-#include "launcher/trusted_folder.h"
+#include "launcher/base/trusted_folder.h"
 
 namespace gpuprof::launcher {
 

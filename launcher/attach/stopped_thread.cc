@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #include "launcher/attach/wait_calls.h"
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
 #include "proto/ticks.h"
 
 #ifndef PTRACE_GETSIGMASK

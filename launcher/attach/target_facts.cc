@@ -15,9 +15,9 @@
 #include <sstream>
 
 #include "analysis/analysis.h"
-#include "launcher/elf_file.h"
-#include "launcher/program.h"
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
+#include "launcher/record/elf_file.h"
+#include "launcher/record/program.h"
 #include "proto/contract.h"
 #include "proto/secret_words.h"
 #include "proto/watching_tools.h"

@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "launcher/read_file.h"
-#include "launcher/text.h"
-#include "launcher/values.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/doctor_checks.h"
+#include "launcher/doctor/doctor_checks.h"
 
 namespace gpuprof::launcher {
 

@@ -11,10 +11,10 @@
 #include <climits>
 #include <cstdlib>
 
-#include "launcher/program.h"
-#include "launcher/read_file.h"
-#include "launcher/values.h"
-#include "launcher/version.h"
+#include "launcher/base/read_file.h"
+#include "launcher/base/values.h"
+#include "launcher/base/version.h"
+#include "launcher/record/program.h"
 
 namespace gpuprof::launcher {
 namespace {

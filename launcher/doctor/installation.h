@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "launcher/doctor_checks.h"
+#include "launcher/doctor/doctor_checks.h"
 
 namespace gpuprof::launcher {
 

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "launcher/version.h"
+#include "launcher/base/version.h"
 #include "proto/codec/tables.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"

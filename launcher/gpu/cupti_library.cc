@@ -14,9 +14,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "launcher/cupti_folders.h"
+#include "launcher/base/read_file.h"
 #include "launcher/gpu/counters.h"
-#include "launcher/read_file.h"
+#include "launcher/gpu/cupti_folders.h"
 #include "proto/library_file.h"
 
 namespace gpuprof::launcher {

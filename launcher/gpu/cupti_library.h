@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/base/settings.h"
 #include "launcher/gpu/cupti_abi.h"
-#include "launcher/settings.h"
 
 namespace gpuprof::launcher {
 

@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "launcher/base/read_file.h"
+#include "launcher/base/values.h"
 #include "launcher/gpu/counters.h"
-#include "launcher/read_file.h"
-#include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {

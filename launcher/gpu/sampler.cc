@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#include "launcher/bundle.h"
+#include "launcher/record/bundle.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 

@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "launcher/bundle.h"
-#include "launcher/descriptors.h"
+#include "launcher/base/descriptors.h"
+#include "launcher/record/bundle.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 

@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "launcher/base/trusted_folder.h"
 #include "launcher/gpu/gpu_log.h"
 #include "launcher/gpu/sampler.h"
-#include "launcher/trusted_folder.h"
 
 namespace gpuprof::launcher {
 

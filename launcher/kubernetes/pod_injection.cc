@@ -9,9 +9,9 @@
 #include <functional>
 #include <set>
 
+#include "launcher/base/version.h"
 #include "launcher/kubernetes/text_edits.h"
 #include "launcher/kubernetes/workloads.h"
-#include "launcher/version.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/settings.h"
+#include "launcher/base/settings.h"
 
 namespace gpuprof::launcher {
 

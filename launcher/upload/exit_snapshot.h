@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "launcher/trusted_folder.h"
+#include "launcher/base/trusted_folder.h"
 
 namespace gpuprof::launcher {
 

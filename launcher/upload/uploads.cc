@@ -19,10 +19,10 @@
 #include <system_error>
 #include <utility>
 
-#include "launcher/objects.h"
-#include "launcher/summary.h"
-#include "launcher/text.h"
-#include "launcher/values.h"
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
+#include "launcher/record/objects.h"
+#include "launcher/record/summary.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "launcher/trusted_folder.h"
+#include "launcher/base/trusted_folder.h"
 
 namespace gpuprof::launcher {
 

@@ -8,10 +8,10 @@
 
 #include <string_view>
 
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/reading.h"
-#include "launcher/text.h"
-#include "launcher/thresholds.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/thresholds.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -13,10 +13,10 @@
 #include "launcher/agent/agent_server.h"
 #include "launcher/agent/local_capture.h"
 #include "launcher/agent/profiler_service.h"
+#include "launcher/base/end_signals.h"
+#include "launcher/base/values.h"
 #include "launcher/command.h"
-#include "launcher/end_signals.h"
-#include "launcher/reading.h"
-#include "launcher/values.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "launcher/baselines.h"
+#include "launcher/base/freed_memory.h"
+#include "launcher/base/nearest.h"
+#include "launcher/base/text.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/freed_memory.h"
-#include "launcher/nearest.h"
-#include "launcher/reading.h"
-#include "launcher/table_options.h"
-#include "launcher/text.h"
-#include "launcher/version.h"
+#include "launcher/reading/baselines.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/table_options.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::launcher {

@@ -15,11 +15,11 @@
 #include "launcher/agent/profiler_service.h"
 #include "launcher/agent/remote_hosts.h"
 #include "launcher/agent/token_file.h"
+#include "launcher/base/end_signals.h"
+#include "launcher/base/output_folder.h"
+#include "launcher/base/values.h"
 #include "launcher/command.h"
-#include "launcher/end_signals.h"
-#include "launcher/output_folder.h"
-#include "launcher/reading.h"
-#include "launcher/values.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -13,10 +13,10 @@
 #include <cstring>
 #include <set>
 
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
 #include "launcher/command.h"
-#include "launcher/control_client.h"
-#include "launcher/text.h"
-#include "launcher/values.h"
+#include "launcher/control/control_client.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -58,7 +58,8 @@ function __gpuprof
     case :files
       __fish_complete_path (commandline -ct)
     case ':command*'
-      __fish_complete_subcommand --commandline $words[(math (string replace ':command ' '' $lines[1]) + 1)..]
+      set -l at (math (string replace ':command ' '' $lines[1]) + 1)
+      __fish_complete_subcommand --commandline $words[$at..] (commandline -ct)
     case '*'
       printf '%s\n' $lines
   end

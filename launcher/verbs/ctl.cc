@@ -13,14 +13,14 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "launcher/carriers.h"
+#include "launcher/base/json_text.h"
+#include "launcher/base/nearest.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/control_client.h"
-#include "launcher/json_text.h"
-#include "launcher/nearest.h"
-#include "launcher/process_json.h"
-#include "launcher/summary.h"
-#include "launcher/text.h"
+#include "launcher/control/carriers.h"
+#include "launcher/control/control_client.h"
+#include "launcher/control/process_json.h"
+#include "launcher/record/summary.h"
 #include "proto/contract.h"
 #include "proto/control.h"
 #include "proto/ticks.h"

@@ -7,9 +7,9 @@
 
 #include "launcher/attach/attach.h"
 #include "launcher/attach/attached_bundle.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/control_client.h"
-#include "launcher/text.h"
+#include "launcher/control/control_client.h"
 #include "proto/control.h"
 
 namespace gpuprof::launcher {

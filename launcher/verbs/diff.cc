@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/baselines.h"
+#include "launcher/base/freed_memory.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/comparison.h"
-#include "launcher/freed_memory.h"
-#include "launcher/reading.h"
-#include "launcher/table_options.h"
-#include "launcher/text.h"
+#include "launcher/reading/baselines.h"
+#include "launcher/reading/comparison.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/table_options.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "launcher/base/json_text.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/doctor_checks.h"
-#include "launcher/json_text.h"
-#include "launcher/text.h"
+#include "launcher/doctor/doctor_checks.h"
 
 namespace gpuprof::launcher {
 namespace {

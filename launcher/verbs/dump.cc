@@ -4,7 +4,7 @@
 // `gpuprof dump`: every row as text, piecewise, so that a bundle of any size can be piped.
 
 #include "launcher/command.h"
-#include "launcher/reading.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -10,13 +10,13 @@
 #include <ctime>
 
 #include "analysis/analysis.h"
-#include "launcher/bundle.h"
+#include "launcher/base/json_text.h"
+#include "launcher/base/settings.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/job.h"
-#include "launcher/json_text.h"
-#include "launcher/objects.h"
-#include "launcher/settings.h"
-#include "launcher/text.h"
+#include "launcher/record/bundle.h"
+#include "launcher/record/job.h"
+#include "launcher/record/objects.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {

@@ -3,11 +3,11 @@
 
 // `gpuprof export`: a bundle in the format of another tool, written piecewise.
 
+#include "launcher/base/output_file.h"
+#include "launcher/base/output_folder.h"
 #include "launcher/command.h"
-#include "launcher/output_file.h"
-#include "launcher/output_folder.h"
-#include "launcher/reading.h"
-#include "launcher/selection.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/selection.h"
 
 namespace gpuprof::launcher {
 namespace {

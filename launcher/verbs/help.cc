@@ -4,11 +4,11 @@
 // `gpuprof help` and `gpuprof version`: words from the verb table and its option tables, and the
 // licences of what the command contains.
 
+#include "launcher/base/embedded.h"
+#include "launcher/base/nearest.h"
+#include "launcher/base/text.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/embedded.h"
-#include "launcher/nearest.h"
-#include "launcher/text.h"
-#include "launcher/version.h"
 
 namespace gpuprof::launcher {
 namespace {

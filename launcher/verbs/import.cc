@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "launcher/bundle.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/reading.h"
-#include "launcher/version.h"
+#include "launcher/reading/reading.h"
+#include "launcher/record/bundle.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {

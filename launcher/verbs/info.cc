@@ -4,7 +4,7 @@
 // `gpuprof info`: what a bundle holds, from its headers and tables.
 
 #include "launcher/command.h"
-#include "launcher/reading.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

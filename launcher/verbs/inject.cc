@@ -9,14 +9,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "launcher/base/read_file.h"
+#include "launcher/base/settings.h"
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
 #include "launcher/kubernetes/pod_injection.h"
-#include "launcher/objects.h"
-#include "launcher/read_file.h"
-#include "launcher/settings.h"
-#include "launcher/text.h"
-#include "launcher/values.h"
-#include "launcher/version.h"
+#include "launcher/record/objects.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {

@@ -14,13 +14,13 @@
 #include <cstring>
 #include <vector>
 
-#include "launcher/bundle.h"
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/objects.h"
-#include "launcher/program.h"
-#include "launcher/text.h"
-#include "launcher/values.h"
-#include "launcher/version.h"
+#include "launcher/record/bundle.h"
+#include "launcher/record/objects.h"
+#include "launcher/record/program.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::launcher {

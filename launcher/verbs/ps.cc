@@ -12,12 +12,12 @@
 
 #include "analysis/analysis.h"
 #include "launcher/attach/reachable.h"
+#include "launcher/base/json_text.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/control_client.h"
-#include "launcher/json_text.h"
-#include "launcher/process_json.h"
-#include "launcher/program.h"
-#include "launcher/text.h"
+#include "launcher/control/control_client.h"
+#include "launcher/control/process_json.h"
+#include "launcher/record/program.h"
 #include "proto/control.h"
 
 namespace gpuprof::launcher {

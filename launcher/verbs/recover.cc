@@ -11,10 +11,10 @@
 
 #include <algorithm>
 
-#include "launcher/bundle.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/reading.h"
-#include "launcher/text.h"
+#include "launcher/reading/reading.h"
+#include "launcher/record/bundle.h"
 #include "proto/codec/segments.h"
 #include "proto/contract.h"
 

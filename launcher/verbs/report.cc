@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "launcher/base/embedded.h"
+#include "launcher/base/freed_memory.h"
+#include "launcher/base/output_file.h"
+#include "launcher/base/values.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/comparison.h"
-#include "launcher/embedded.h"
-#include "launcher/freed_memory.h"
-#include "launcher/output_file.h"
-#include "launcher/page_address.h"
-#include "launcher/page_files.h"
-#include "launcher/reading.h"
-#include "launcher/values.h"
-#include "launcher/version.h"
+#include "launcher/reading/comparison.h"
+#include "launcher/reading/reading.h"
+#include "launcher/serve/page_address.h"
+#include "launcher/serve/page_files.h"
 
 namespace gpuprof::launcher {
 namespace {

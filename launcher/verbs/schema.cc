@@ -4,7 +4,7 @@
 // `gpuprof schema`: the tables of the trace format, and the results of passes. Reads no file.
 
 #include "launcher/command.h"
-#include "launcher/reading.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -15,20 +15,20 @@
 #include <string>
 #include <vector>
 
-#include "launcher/capture_list.h"
+#include "launcher/base/embedded.h"
+#include "launcher/base/end_signals.h"
+#include "launcher/base/temporary_folder.h"
+#include "launcher/base/version.h"
 #include "launcher/command.h"
-#include "launcher/embedded.h"
-#include "launcher/end_signals.h"
-#include "launcher/entrance.h"
-#include "launcher/import_cache.h"
-#include "launcher/objects.h"
-#include "launcher/page_files.h"
-#include "launcher/reading.h"
-#include "launcher/report_server.h"
-#include "launcher/served_folder.h"
-#include "launcher/served_page.h"
-#include "launcher/temporary_folder.h"
-#include "launcher/version.h"
+#include "launcher/reading/reading.h"
+#include "launcher/record/objects.h"
+#include "launcher/serve/capture_list.h"
+#include "launcher/serve/entrance.h"
+#include "launcher/serve/import_cache.h"
+#include "launcher/serve/page_files.h"
+#include "launcher/serve/report_server.h"
+#include "launcher/serve/served_folder.h"
+#include "launcher/serve/served_page.h"
 
 extern "C" char** environ;
 

@@ -10,15 +10,15 @@
 #include <set>
 #include <string_view>
 
+#include "launcher/base/freed_memory.h"
+#include "launcher/base/nearest.h"
+#include "launcher/base/text.h"
+#include "launcher/base/values.h"
 #include "launcher/command.h"
-#include "launcher/freed_memory.h"
-#include "launcher/nearest.h"
-#include "launcher/reading.h"
-#include "launcher/selection.h"
-#include "launcher/table_options.h"
-#include "launcher/text.h"
-#include "launcher/thresholds.h"
-#include "launcher/values.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/selection.h"
+#include "launcher/reading/table_options.h"
+#include "launcher/reading/thresholds.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -13,14 +13,14 @@
 #include <cstring>
 #include <string_view>
 
-#include "launcher/bundle.h"
+#include "launcher/base/processors.h"
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/processors.h"
-#include "launcher/program.h"
-#include "launcher/reading.h"
-#include "launcher/text.h"
-#include "launcher/thresholds.h"
-#include "launcher/trial_runs.h"
+#include "launcher/reading/reading.h"
+#include "launcher/reading/thresholds.h"
+#include "launcher/record/bundle.h"
+#include "launcher/record/program.h"
+#include "launcher/record/trial_runs.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launcher/command.h"
-#include "launcher/reading.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "launcher/agent/agent_server.h"
 #include "launcher/agent/profiler_service.h"
-#include "launcher/temporary_folder.h"
+#include "launcher/base/temporary_folder.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
-#include "launcher/freed_memory.h"
+#include "launcher/base/freed_memory.h"
 
 namespace gpuprof {
 namespace {

@@ -229,7 +229,7 @@ def run(gpuprof, *words):
 def known_of(gpuprof):
     """What the program has."""
     sources = re.search(r"--trace SOURCES \[([^\]]*)\]", run(gpuprof, "help", "run"))[1].split(",")
-    settings = (ROOT / "launcher/settings_file.cc").read_text(encoding="utf-8")
+    settings = (ROOT / "launcher/base/settings_file.cc").read_text(encoding="utf-8")
     return {
         "verbs": set(re.findall(r"^  ([a-z]+)  +\S", run(gpuprof, "help").split("Verbs:")[1], re.M)),
         "passes": set(re.search(r"^  ([a-z_|]+)$", run(gpuprof, "help", "stats"), re.M)[1].split("|")),

@@ -27,6 +27,13 @@ FOLDERS = {
     "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
     "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/",)),
 }
+# Within launcher/: what stands below includes nothing of what stands above.
+LOWER = {
+    "launcher/base": ("launcher/base/",),
+    "launcher/reading": ("launcher/base/", "launcher/reading/"),
+    "launcher/gpu": ("launcher/base/", "launcher/gpu/", "launcher/record/"),
+    "launcher/serve": ("launcher/base/", "launcher/control/", "launcher/reading/", "launcher/record/", "launcher/serve/"),
+}
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # What is found comes before what is printed: these folders know no message of a result.
@@ -44,9 +51,9 @@ CONFINED = [
     (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/symbols/elf_sections.cc", "launcher/")),
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
-    (re.compile(r"^toml\+\+/"), ("launcher/settings_file.cc",)),
+    (re.compile(r"^toml\+\+/"), ("launcher/base/settings_file.cc",)),
     (re.compile(r"^yaml\.h$"), ("launcher/kubernetes/yaml_tree.cc",)),
-    (re.compile(r"^httplib\.h$"), ("launcher/http_messages.cc",)),
+    (re.compile(r"^httplib\.h$"), ("launcher/serve/http_messages.cc",)),
     (re.compile(r"^nghttp2/"), ("launcher/agent/http2_session.cc", "launcher/agent/remote_call.cc")),
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]
@@ -92,6 +99,11 @@ def violations(path):
                 yield f"{relative}: {folder}/ must not include {name}"
             if name.startswith(folder + "/") and room == "analysis" and not relative.startswith(users):
                 yield f"{relative}: only {', '.join(users)} may include {name}"
+        for folder, allowed in LOWER.items():
+            if relative.startswith(folder + "/") and name.startswith("launcher/") and not name.startswith(allowed):
+                yield f"{relative}: {folder}/ must not include {name}"
+        if name.startswith("launcher/verbs/") and not relative.startswith("tests/"):
+            yield f"{relative}: nothing includes {name}; command.h declares the verbs"
         if name.split("/", 1)[0] in ROOMS and (ROOT / name.split("/", 1)[0]).is_dir():
             if room in ALLOWED and not ALLOWED[room](name):
                 yield f"{relative}: {room}/ must not include {name}"

@@ -31,11 +31,13 @@ INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/in
 INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "kept_runs.cc", "local_capture.cc", "window_export.cc")}
 INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "attach/attach.cc", "attach/attached_bundle.cc", "attach/stage.cc", "attach/stopped_thread.cc", "attach/target_facts.cc",
-    "attach/target_objects.cc", "baselines.cc", "bundle.cc", "carriers.cc", "control_client.cc", "conversation.cc", "cupti_folders.cc", "descriptors.cc", "doctor/container.cc", "doctor/installation.cc",
-    "doctor_checks.cc", "doctor_cuda.cc", "dormant.cc", "elf_file.cc", "folder_processes.cc", "given_files.cc", "obstacle_inbox.cc",
-    "job_folder.cc", "process_numbers.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc", "gpu/sampler_process.cc", "import_cache.cc", "objects.cc", "verbs/inject.cc", "verbs/install.cc",
-    "output_file.cc", "processors.cc", "program.cc", "read_file.cc", "read_file.h", "settings_file.cc", "trusted_folder.cc", "upload/exit_snapshot.cc", "verbs/run.cc",
-    "witness.cc")}
+    "attach/target_objects.cc", "base/descriptors.cc", "base/output_file.cc", "base/processors.cc", "base/read_file.cc", "base/read_file.h",
+    "base/settings_file.cc", "base/trusted_folder.cc", "control/carriers.cc", "control/control_client.cc", "control/conversation.cc",
+    "control/dormant.cc", "control/given_files.cc", "control/process_numbers.cc", "doctor/container.cc", "doctor/doctor_checks.cc",
+    "doctor/doctor_cuda.cc", "doctor/installation.cc", "gpu/cupti_folders.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc",
+    "gpu/sampler_process.cc", "reading/baselines.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/objects.cc",
+    "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc",
+    "upload/exit_snapshot.cc", "verbs/inject.cc", "verbs/install.cc", "verbs/run.cc")}
 # Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
 COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::filesystem::|fs::)(?:copy|copy_file))\(|\brdbuf\(\)")
 

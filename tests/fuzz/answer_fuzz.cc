@@ -13,7 +13,7 @@
 
 #include "analysis/analysis.h"
 #include "inject/control_request.h"
-#include "launcher/control_client.h"
+#include "launcher/control/control_client.h"
 #include "proto/contract.h"
 #include "proto/control.h"
 #include "tests/fuzz/temp_files.h"

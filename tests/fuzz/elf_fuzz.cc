@@ -15,7 +15,7 @@
 #include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/module_lines.h"
 #include "analysis/symbols/module_symbols.h"
-#include "launcher/elf_file.h"
+#include "launcher/record/elf_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const gpuprof::fuzz::Folder folder;

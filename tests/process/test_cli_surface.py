@@ -163,14 +163,14 @@ COMPLETIONS = [
     (["ctl", "st"], {"start", "stop", "status"}),
     (["help", "rec"], {"recover"}),
     (["import", "tra"], {"trace.json"}),
-    (["run", "--clock", "tsc", "tra"], {"trace.json"}),
-    (["run", "--clock", "tsc", "./tool", "tra"], {"trace.json"}),
-    (["try", "b", "--", "./tool", "tra"], {"trace.json"}),
+    (["run", "--clock", "tsc", "./trace.j"], {"./trace.json"}),
+    (["run", "--clock", "tsc", "./tool", "trace.j"], {"trace.json"}),
+    (["try", "b", "--", "./tool", "trace.j"], {"trace.json"}),
     (["completions", ""], {"bash", "zsh", "fish"}),
 ]
 # Words of a command are completed by the shell itself: bash knows all commands, zsh and fish know the command's own words.
-ZSH = """
-_describe() { local line; for line in ${(P)2}; do print -r -- "${${line//\\\\:/\\1}%%:*}" | tr '\\1' ':'; done }
+ZSH = r"""
+_describe() { print -rl -- "${(@P)2}" | sed 's/\\:/@@/g; s/:.*//; s/@@/:/g' }
 _files() { print -rl -- ${words[CURRENT]}*(N) }
 _normal() { [[ $CURRENT == ${#words} ]] && print -rl -- ${words[CURRENT]}*(N) }
 words=(gpuprof WORDS); CURRENT=${#words}

@@ -3,8 +3,8 @@
 
 // `gpuprof greet`: prints a greeting. A template for a new verb.
 
+#include "launcher/base/text.h"
 #include "launcher/command.h"
-#include "launcher/text.h"
 
 namespace gpuprof::launcher {
 namespace {

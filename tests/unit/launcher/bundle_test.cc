@@ -3,7 +3,7 @@
 
 // Bundles: the directory, its description, and the names of process files.
 
-#include "launcher/bundle.h"
+#include "launcher/record/bundle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // Children: their environment and their end. Signals are tested on the whole command, in
 // tests/process.
 
-#include "launcher/child.h"
+#include "launcher/record/child.h"
 
 #include <errno.h>
 #include <gmock/gmock.h>

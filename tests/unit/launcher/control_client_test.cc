@@ -3,7 +3,7 @@
 
 // The control client against a real socket.
 
-#include "launcher/control_client.h"
+#include "launcher/control/control_client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 #include <fstream>
 #include <thread>
 
-#include "launcher/conversation.h"
-#include "launcher/process_json.h"
+#include "launcher/control/conversation.h"
+#include "launcher/control/process_json.h"
 
 namespace gpuprof::launcher {
 namespace {

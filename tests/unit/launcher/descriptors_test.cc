@@ -4,7 +4,7 @@
 // Closing what was inherited, on kernels with close_range and, by a filter of system calls, without
 // it and without the kernel's list of what is open.
 
-#include "launcher/descriptors.h"
+#include "launcher/base/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

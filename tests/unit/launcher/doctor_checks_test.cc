@@ -3,7 +3,7 @@
 
 // doctor: the checks that depend on nothing but their arguments.
 
-#include "launcher/doctor_checks.h"
+#include "launcher/doctor/doctor_checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

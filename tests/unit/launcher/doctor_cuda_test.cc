@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "launcher/doctor_cuda.h"
+#include "launcher/doctor/doctor_cuda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 // ELF files: what is read, and that no cut or wrong byte does harm.
 
-#include "launcher/elf_file.h"
+#include "launcher/record/elf_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 // By which names and paths the page of `gpuprof serve` is reached.
 
-#include "launcher/entrance.h"
+#include "launcher/serve/entrance.h"
 
 #include <gtest/gtest.h>
 

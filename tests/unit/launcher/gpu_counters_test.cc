@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <set>
 
-#include "launcher/doctor_nvml.h"
+#include "launcher/base/values.h"
+#include "launcher/doctor/doctor_nvml.h"
 #include "launcher/gpu/counters.h"
 #include "launcher/gpu/gpu_log.h"
 #include "launcher/gpu/nvml_library.h"
-#include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -3,7 +3,7 @@
 
 // Heads of requests from anybody: what is no request has one answer, which tells nothing.
 
-#include "launcher/http_messages.h"
+#include "launcher/serve/http_messages.h"
 
 #include <gtest/gtest.h>
 

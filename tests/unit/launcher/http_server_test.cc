@@ -3,7 +3,7 @@
 
 // Connections of the server: who has the key is answered, whatever others do.
 
-#include "launcher/http_server.h"
+#include "launcher/serve/http_server.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/http_messages.h"
-#include "launcher/peer_user.h"
+#include "launcher/base/peer_user.h"
+#include "launcher/serve/http_messages.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -3,7 +3,7 @@
 
 // The cache of imported traces: what is kept, what goes first, and folders that it must not use.
 
-#include "launcher/import_cache.h"
+#include "launcher/serve/import_cache.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // Jobs: what their launchers tell, the names that follow, the launchers' own programs, and the
 // directory that ranks share.
 
-#include "launcher/job.h"
+#include "launcher/record/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-#include "launcher/job_folder.h"
+#include "launcher/record/job_folder.h"
 #include "proto/job_launchers.h"
 #include "proto/ranks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "launcher/limit_values.h"
+#include "launcher/base/limit_values.h"
 
 #include <gtest/gtest.h>
 

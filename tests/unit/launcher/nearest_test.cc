@@ -3,7 +3,7 @@
 
 // The nearest known name.
 
-#include "launcher/nearest.h"
+#include "launcher/base/nearest.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // Objects: where they are looked for, and what LD_PRELOAD becomes.
 
-#include "launcher/objects.h"
+#include "launcher/record/objects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 // Each cause has its own words and remedy; processes with the same cause are told of together.
 
-#include "launcher/obstacle_inbox.h"
+#include "launcher/record/obstacle_inbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

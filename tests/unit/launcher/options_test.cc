@@ -4,7 +4,7 @@
 // Options: parsing over CLI11, the command behind the options, gpuprof.toml, help, and every verb's
 // table.
 
-#include "launcher/options.h"
+#include "launcher/base/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "launcher/base/settings.h"
+#include "launcher/base/settings_file.h"
 #include "launcher/command.h"
-#include "launcher/settings.h"
-#include "launcher/settings_file.h"
 
 namespace gpuprof::launcher {
 namespace {

@@ -3,7 +3,7 @@
 
 // The way from a page to its bundle.
 
-#include "launcher/page_address.h"
+#include "launcher/serve/page_address.h"
 
 #include <gtest/gtest.h>
 

@@ -13,13 +13,13 @@
 #include <map>
 #include <set>
 
-#include "launcher/doctor_cuda.h"
+#include "launcher/base/values.h"
+#include "launcher/doctor/doctor_cuda.h"
 #include "launcher/gpu/cupti_library.h"
 #include "launcher/gpu/pm_clock.h"
 #include "launcher/gpu/pm_config.h"
 #include "launcher/gpu/pm_device.h"
 #include "launcher/gpu/pm_sampling.h"
-#include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {

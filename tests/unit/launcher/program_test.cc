@@ -3,7 +3,7 @@
 
 // Programs: resolution as execvp does it, scripts and env, and what stands in the way of recording.
 
-#include "launcher/program.h"
+#include "launcher/record/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

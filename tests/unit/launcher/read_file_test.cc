@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "launcher/read_file.h"
+#include "launcher/base/read_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

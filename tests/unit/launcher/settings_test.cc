@@ -3,7 +3,7 @@
 
 // Settings: the table is complete, and each value comes from the nearest source.
 
-#include "launcher/settings.h"
+#include "launcher/base/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

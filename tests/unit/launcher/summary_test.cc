@@ -3,7 +3,7 @@
 
 // Why nothing was recorded: the most certain reason first.
 
-#include "launcher/summary.h"
+#include "launcher/record/summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

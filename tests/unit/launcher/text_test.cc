@@ -3,13 +3,13 @@
 
 // Text: numbers, quoting.
 
-#include "launcher/text.h"
+#include "launcher/base/text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/json_text.h"
+#include "launcher/base/json_text.h"
 
 namespace gpuprof::launcher {
 namespace {

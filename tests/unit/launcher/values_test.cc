@@ -3,7 +3,7 @@
 
 // Values of settings: what is taken, and that refusals name a fix.
 
-#include "launcher/values.h"
+#include "launcher/base/values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One page of a server: the page itself, its results, and parts of the files that it shows. Names
+// of files are looked up in a list: no path of a client's is ever opened. Any thread may ask.
+
+#pragma once
+
+#include <string>
+
+#include "analysis/analysis.h"
+#include "launcher/serve/http_server.h"
+#include "launcher/serve/page_outlines.h"
+#include "launcher/serve/page_results.h"
+#include "launcher/serve/report_server.h"
+#include "launcher/serve/timeline_answers.h"
+
+namespace gpuprof::launcher {
+
+class ServedPage : public Served {
+ public:
+  // Takes the page with the list of its files, and what computes its results.
+  ServedPage(analysis::ReportOptions page, PageResults::Compute compute);
+
+  HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
+  bool Stop() override { return results_.Stop() && !outlines_.IsBusy() && !timeline_.IsBusy(); }
+
+ private:
+  HttpAnswer Page() const;
+  HttpAnswer Result(const std::string& name);
+  HttpAnswer Outline(const std::string& text);
+  HttpAnswer Timeline(const std::string& question);
+  HttpAnswer File(const std::string& name, const HttpRequest& request) const;
+
+  const analysis::ReportOptions page_;
+  PageResults results_;
+  PageOutlines outlines_;
+  TimelineAnswers timeline_;
+};
+
+}  // namespace gpuprof::launcher
