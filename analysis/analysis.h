@@ -340,6 +340,7 @@ struct ReportOptions {
   // The engine by gzip, which answers what the page has no result for. It goes into a page that has
   // all files. Empty: none.
   std::string_view engine = {};
+  std::string_view notices = {};  // whose work the engine contains, with the licences
   PageKind kind = PageKind::kRecording;
   std::string title;  // what the page is of, for people
   std::string writer_version;

@@ -21,6 +21,7 @@
 #include "analysis/model/trace.h"
 #include "analysis/render/figures.h"
 #include "analysis/symbols/code_names.h"
+#include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
@@ -243,7 +244,9 @@ class Report {
     return "<script type=\"text/plain\" id=\"gpuprof-engine\" data-encoding=\"gzip+base64\">" +
            Base64(options_.engine) + std::string(kAfter) +
            "<script type=\"text/plain\" id=\"gpuprof-names\" data-encoding=\"base64\">" +
-           Base64(PackedCodeNames(trace_)) + std::string(kAfter);
+           Base64(PackedCodeNames(trace_)) + std::string(kAfter) +
+           "<script type=\"text/plain\" id=\"gpuprof-notices\" data-encoding=\"zstd+base64\">" +
+           Base64(codec::CompressText(options_.notices)) + std::string(kAfter);
   }
 
   std::string Manifest(bool has_engine) const {

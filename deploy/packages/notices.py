@@ -3,7 +3,7 @@
 
 """Makes NOTICE: what the command, the two objects and the page contain of others, with the licences in full.
 
-usage: notices.py write --page notices.json --out NOTICE    # the build calls it
+usage: notices.py write --page notices.json --engine --out NOTICE    # the build calls it
        notices.py check BUILD                               # tests/checks calls it
 
 `check` reads the link lines and the list of included headers of a build. It fails if a library is not in the table
@@ -60,6 +60,14 @@ LIBRARIES = [
 # Always inside, and on no link line.
 RUNTIME = Library("The compiler's libraries libstdc++, libgcc and libgcc_eh", "GPL-3.0-or-later WITH GCC-exception-3.1", "", "",
                   tuple(f"/usr/share/doc/gcc-{version}-base/copyright" for version in (12, 11, 13, 14, 15)))
+# In the engine that a report carries: compiled by Zig, with its libraries. Its other libraries are the command's.
+ZIG = ".deps/zig/ziglang"
+ENGINE = [
+    Library("LLVM's libc++ and libc++abi, in the engine of reports", "Apache-2.0 WITH LLVM-exception", "", "", (f"{ZIG}/lib/libcxx/LICENSE.TXT",)),
+    Library("wasi-libc, in the engine of reports", "MIT", "", "", (f"{ZIG}/lib/libc/wasi/LICENSE-MIT",)),
+    Library("musl, in wasi-libc", "MIT", "", "", (f"{ZIG}/lib/libc/wasi/libc-top-half/musl/COPYRIGHT",)),
+    Library("Zig's compiler_rt, in the engine of reports", "MIT", "", "", (f"{ZIG}/LICENSE",)),
+]
 
 
 def text_of(library):
@@ -82,9 +90,10 @@ def page_notices(path):
     return [(found["name"], found["licence"], found["text"]) for found in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def notice(page=None):
+def notice(page=None, has_engine=True):
     """Returns NOTICE, and the names of the libraries whose licence is not on this machine."""
-    found = [(library.name, library.licence, text_of(library)) for library in [*LIBRARIES, RUNTIME]]
+    libraries = [*LIBRARIES, RUNTIME, *(ENGINE if has_engine else [])]
+    found = [(library.name, library.licence, text_of(library)) for library in libraries]
     missing = [name for name, _, text in found if not text]
     found += page_notices(page)
     parts = ["gpuprof\nCopyright gpuprof contributors\nLicensed under the Apache License 2.0; see LICENSE.\n",
@@ -155,7 +164,7 @@ def faults_of(archives, owners, missing):
 
 def check(build):
     """Raises if NOTICE would not be true of a build."""
-    faults = faults_of(linked_archives(build), owners_of(included_headers(build)), notice()[1])
+    faults = faults_of(linked_archives(build), owners_of(included_headers(build)), notice(has_engine=(build / "engine").is_dir())[1])
     if faults:
         raise NoticeError("\n".join(faults))
 
@@ -165,11 +174,12 @@ def main():
     verbs = parser.add_subparsers(dest="verb", required=True)
     write = verbs.add_parser("write")
     write.add_argument("--page", type=pathlib.Path)
+    write.add_argument("--engine", action="store_true")
     write.add_argument("--out", type=pathlib.Path, required=True)
     verbs.add_parser("check").add_argument("build", type=pathlib.Path)
     options = parser.parse_args()
     if options.verb == "write":
-        text, missing = notice(options.page)
+        text, missing = notice(options.page, options.engine)
         options.out.write_text(text, encoding="utf-8")
         if missing:
             print(f"warning: NOTICE lacks the licences of {', '.join(missing)}: they are not on this machine, and packages cannot be made", file=sys.stderr)

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "launcher/json_text.h"
-#include "launcher/reading.h"
+#include "launcher/base/json_text.h"
+#include "launcher/reading/reading.h"
 
 namespace gpuprof::launcher {
 namespace {

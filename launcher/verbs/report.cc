@@ -77,6 +77,7 @@ class Report : public Verb {
     };
     options_.page = ReportPage();
     options_.engine = PageEngine();
+    options_.notices = Notice();
     options_.title = analysis::OneLine(LastPart(bundle_));
     options_.writer_version = kVersion;
     ParseSize(max_size_, &options_.max_bytes);

@@ -18,7 +18,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/export/page_manifest.h"
-#include "launcher/freed_memory.h"
+#include "launcher/base/freed_memory.h"
 
 namespace gpuprof {
 namespace {

@@ -25,7 +25,7 @@ ALLOWED = {
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
 FOLDERS = {
     "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
-    "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/",)),
+    "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/", "analysis/wasm/")),
 }
 # Within launcher/: what stands below includes nothing of what stands above.
 LOWER = {

@@ -98,12 +98,21 @@ export function readManifest(page: Document): Manifest | null {
   return manifest;
 }
 
-/** Reads the JSON of an element; null: there is no such element. */
-function read(element: Element | undefined): unknown {
-  if (element === undefined) return null;
+function textOf(element: Element): string {
   const text = element.textContent ?? "";
   const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
-  return JSON.parse(isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text);
+  return isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text;
+}
+
+/** Reads the JSON of an element; null: there is no such element. */
+function read(element: Element | undefined): unknown {
+  return element === undefined ? null : JSON.parse(textOf(element));
+}
+
+/** Returns the text of the element with this name; empty: there is none. */
+export function textIn(page: Document, name: string): string {
+  const element = page.getElementById(name);
+  return element === null ? "" : textOf(element);
 }
 
 /** Returns the engine that a document carries; null: none. */

@@ -5,10 +5,12 @@
 
 import { useMemo } from "preact/hooks";
 import { noticesIn } from "../base/notices";
+import { textIn } from "../data/report";
 import { Remark } from "../parts/states";
 
 export function Licences() {
   const text = useMemo(() => noticesIn(document), []);
+  const ofEngine = useMemo(() => textIn(document, "gpuprof-notices"), []);
   return (
     <div class="page">
       <div class="head">
@@ -16,6 +18,12 @@ export function Licences() {
       </div>
       <p>gpuprof is under the Apache License 2.0.</p>
       {text === "" ? <Remark>This page was not built whole.</Remark> : <pre>{text}</pre>}
+      {ofEngine !== "" && (
+        <>
+          <h3>The engine in this page, and the command that wrote it</h3>
+          <pre>{ofEngine}</pre>
+        </>
+      )}
       <p class="quiet">
         The licences of the command are told by: <code>gpuprof help licences</code>
       </p>
