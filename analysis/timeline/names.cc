@@ -14,7 +14,7 @@
 #include "analysis/model/names.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/symbols/kernel_rule_file.h"
-#include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/operations.h"
 

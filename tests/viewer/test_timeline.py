@@ -30,8 +30,8 @@ def test_sampled_gpu_work_is_scaled_as_in_stats(tmp_path):
     page = write_report(bundle, tmp_path)
     seen = probe(page, tmp_path, f"narrow:{begin},{end}", f"text:timeline?v={begin},{end}", "csv:kernels")
     assert_quiet(seen)
-    # Also a page from disk reads its events beside what it draws, and computes beside it.
-    assert seen["workers"] == 2
+    # Also a page from disk computes beside what it draws, all in one worker.
+    assert seen["workers"] == 1
     assert "estimates: one in " in seen["text"][f"timeline?v={begin},{end}"]
     with open(seen["csv"]["kernels"], newline="", encoding="utf-8") as file:
         (row,) = [row for row in csv.DictReader(file) if row["Kernel"] == kernel["short_name"]]
