@@ -134,10 +134,10 @@ def test_idle_memory_and_stacks_of_any_range(tmp_path):
     device = idle["devices"][0]
     rows = rows_of(seen["csv"][f"idle?{part}"])
     assert f"in {device['gap_count']:,} gaps" in seen["text"][f"idle?{part}"]
-    seen_gaps = {round(float(row["start, ms"]) * 1e6): row for row in rows}
+    seen_gaps = {round(float(row["at, ms"]) * 1e6): row for row in rows}
     for gap in idle["gaps"][:50]:
         row = seen_gaps[gap["start_ns"]]
-        assert float(row["idle, µs"]) == pytest.approx(gap["duration_ns"] / 1e3) and row["cause"] != "", gap
+        assert float(row["gap, µs"]) == pytest.approx(gap["duration_ns"] / 1e3) and row["cause"] != "", gap
     tensor = max(stats("heap", bundle, cwd=tmp_path)["tensors"], key=lambda each: each["peak_bytes"])
     text = seen["text"][f"memory?{part}"]
     assert f"{tensor['peak_bytes'] / 2**20:.1f}" in text.replace(",", "") or f"{tensor['peak_bytes'] / 2**20:.0f}" in text.replace(",", "")
