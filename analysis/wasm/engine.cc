@@ -74,8 +74,7 @@ GPUPROF_EXPORT(gpuprof_open)()->void {
   Engine& engine = TheEngine();
   gpuprof::analysis::UseCodeNames(engine.text);
   engine.input = MakePageInput(engine.text, OpenOptions());
-  engine.timeline =
-      std::make_unique<gpuprof::analysis::PageTimeline>(engine.text, OpenOptions());
+  engine.timeline = std::make_unique<gpuprof::analysis::PageTimeline>(engine.text, OpenOptions());
 }
 
 // Takes the name of a result (ReadResultName). Returns 0: the text is the answer, JSON as `gpuprof
@@ -85,9 +84,9 @@ GPUPROF_EXPORT(gpuprof_ask)()->int32_t {
   return static_cast<int32_t>(Ask(question));
 }
 
-// Takes a question to the timeline, and gives its answer in the same way. analysis/timeline/answer.h
-// has the forms of both.
-GPUPROF_EXPORT(gpuprof_ask_timeline)() -> int32_t {
+// Takes a question to the timeline, and gives its answer in the same way.
+// analysis/timeline/answer.h has the forms of both.
+GPUPROF_EXPORT(gpuprof_ask_timeline)()->int32_t {
   Engine& engine = TheEngine();
   const std::string question = engine.text;
   if (engine.timeline == nullptr) return static_cast<int32_t>(Fault("No recording is open."));
