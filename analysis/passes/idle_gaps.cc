@@ -96,8 +96,9 @@ IdleGaps::IdleGaps(PassContext& context, size_t index)
     count += timeline.gaps().size();
   }
   spans_.reserve(count);
-  for (const auto& [device, gaps] : gaps_) {
-    gaps.ForEach([&](const DeviceGap& gap, size_t place) {
+  for (const auto& of_device : gaps_) {
+    const uint32_t device = of_device.first;
+    of_device.second.ForEach([&](const DeviceGap& gap, size_t place) {
       spans_.push_back(
           SpanOf(device, gap.span, static_cast<uint32_t>(place), &in_ops_, &in_functions_));
     });
