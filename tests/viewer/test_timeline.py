@@ -34,6 +34,6 @@ def test_sampled_gpu_work_is_scaled_as_in_stats(tmp_path):
     assert seen["workers"] == 1
     assert "estimates: one in " in seen["text"][f"timeline?v={begin},{end}"]
     with open(seen["csv"]["kernels"], newline="", encoding="utf-8") as file:
-        (row,) = [row for row in csv.DictReader(file) if row["Kernel"] == kernel["short_name"]]
+        (row,) = [row for row in csv.DictReader(file) if row["kernel"] == kernel["short_name"]]
     assert int(row["count"]) == kernel["count"]
     assert float(row["total, ms"]) == pytest.approx(kernel["total_ns"] / 1e6, abs=1e-6)
