@@ -48,8 +48,9 @@ class Report {
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
     // With the engine and all events, the page computes every part by itself. If the events do not
-    // fit, results of parts say more than a few events.
-    const std::string engine = EngineBlock();
+    // fit, results of parts say more than a few events. Linked events are too many for a page, and
+    // one from disk may not read them.
+    const std::string engine = IsLinked() ? "" : EngineBlock();
     const bool has_engine = !engine.empty() && whole + engine.size() <= Room();
     if (!has_engine) results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
     if (whole > Room()) {

@@ -131,7 +131,7 @@ class Causes {
 struct Wanted {
   std::unordered_set<uint32_t> correlations;
   std::unordered_set<uint64_t> externals;
-  // Of an operation: it, and those in it. Empty: no operation decides.
+  // The operation and those in it. Empty: the event is not of an operation.
   std::unordered_set<uint32_t> ops;
   uint32_t op_track = 0;
 };

@@ -3,6 +3,7 @@
 """`gpuprof report --link-events`: results in the page, events in the bundle, and any static web server."""
 
 import contextlib
+import csv
 import functools
 import http.server
 import json
@@ -13,6 +14,7 @@ import threading
 import pytest
 
 from conftest import ROOT, assert_quiet, gpuprof, missing, probe, stats, write_report
+from test_parts import write_plain_report
 
 IMAGES = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "images"
 KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
@@ -99,7 +101,7 @@ def test_a_web_server_is_enough(tmp_path, handler):
     page = manifest(site / "page.html")
     assert page["files_at"] == "run%201%23%C3%BC%2541/"
     assert {file["name"]: file["size"] for file in page["files"]} == {path.name: path.stat().st_size for path in bundle.iterdir()}
-    whole = write_report(bundle, tmp_path)
+    whole = write_plain_report(bundle, tmp_path)  # a linked page has no engine either
     assert (site / "page.html").stat().st_size < whole.stat().st_size
 
     timeline, steps = looks_at(bundle, tmp_path)
@@ -173,3 +175,16 @@ def test_what_cannot_be_linked(tmp_path):
         done = gpuprof("report", *options, "--link-events", cwd=tmp_path)
         assert done.returncode == 2 and words in done.stderr, (options, done.stderr)
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_linked_page_from_disk_has_the_parts_that_are_written_in_it(tmp_path):
+    """It may not read the files beside it, so a step comes from what the page holds."""
+    bundle = tmp_path / "images"
+    shutil.copytree(ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "images", bundle)
+    page = write_report(bundle, tmp_path, "--link-events")
+    step = next(each["name"] for each in manifest(page)["parts"] if "step" in each)
+    seen = probe(page, tmp_path, f"csv:kernels?part={step}")
+    assert_quiet(seen)
+    told = stats("kernels", bundle, "--steps", step.removeprefix("step="), cwd=tmp_path)["kernels"]
+    with open(seen["csv"][f"kernels?part={step}"], newline="", encoding="utf-8") as file:
+        assert sum(int(row["count"]) for row in csv.DictReader(file)) == sum(row["count"] for row in told) > 0
