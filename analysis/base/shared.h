@@ -39,6 +39,7 @@ class SharedMap {
   using Map = std::unordered_map<Key, Value>;
 
   // NOLINTBEGIN(readability-identifier-naming): the standard's names
+
   typename Map::const_iterator begin() const { return map_->begin(); }
   typename Map::const_iterator end() const { return map_->end(); }
   typename Map::const_iterator find(const Key& key) const { return map_->find(key); }
