@@ -3,9 +3,10 @@
 """Parts of a recording in a report: processes, devices, steps and any range of time."""
 
 import base64
+import gzip
 import json
 import re
-import subprocess
+import shutil
 
 import pytest
 
@@ -15,7 +16,7 @@ from test_report import manifest, rows_of
 H200 = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch"
 IMAGES = H200 / "images"
 XSPACES = ROOT / "tests" / "golden" / "xspace"
-PART = re.compile(r'<script type="text/plain" class="gpuprof-result" data-part="([^"]*)" data-encoding="zstd\+base64">([^<]*)</script>')
+PART = re.compile(r'<script type="text/plain" class="gpuprof-result" data-part="([^"]*)" data-encoding="gzip\+base64">([^<]*)</script>')
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
@@ -24,18 +25,20 @@ def parts_of(page):
     """Returns the results of each part, by the part's name."""
     found = {}
     for name, text in PART.findall(page.read_text(encoding="utf-8")):
-        frame = base64.b64decode(text, validate=True)
-        found[name] = json.loads(subprocess.run(["zstd", "-dc"], input=frame, capture_output=True, check=True).stdout)
+        found[name] = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
     return found
 
 
-def write_plain_report(path, folder):
-    """A report with all events, and one byte too little room for the engine: results of some parts are in it."""
-    whole = write_report(path, folder)
-    most = whole.stat().st_size - 1
-    whole.unlink()
-    page = write_report(path, folder, "--max-size", most)
-    assert "engine" not in manifest(page) and "left_out" not in manifest(page)
+def write_linked_report(path, folder):
+    """A report whose events stay in the bundle. From disk it cannot read them: results of some parts are in it."""
+    if path.suffix != ".gpt" and not path.is_dir():
+        done = gpuprof("import", path, "-o", folder / "bundle", cwd=folder)
+        assert (folder / "bundle" / "bundle.pb").exists(), done.stderr
+    else:
+        copy = shutil.copytree if path.is_dir() else shutil.copy
+        copy(path, folder / ("bundle" if path.is_dir() else path.name))
+    page = write_report(folder / ("bundle" if (folder / "bundle").exists() else path.name), folder, "--link-events")
+    assert "files_at" in manifest(page) and "left_out" not in manifest(page)
     return page
 
 
@@ -48,8 +51,8 @@ def options_of(part):
 
 
 def test_parts_have_what_stats_prints_of_them(tmp_path):
-    """A page without room for the engine has processes, and the steps that matter: each result is that of `gpuprof stats`."""
-    page = write_plain_report(IMAGES, tmp_path)
+    """A page that cannot read events has processes, and the steps that matter: each result is that of `gpuprof stats`."""
+    page = write_linked_report(IMAGES, tmp_path)
     named, parts = manifest(page)["parts"], parts_of(page)
     assert [each["name"] for each in named] == list(parts)
     pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
@@ -77,10 +80,11 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
 def test_devices_of_one_process_are_parts(tmp_path):
     for trace in sorted(XSPACES.glob("*.xplane.pb.gz")) + [ROOT / "tests" / "golden" / "traces" / "v1" / "gpu.gpt"]:
         devices = {each["device"] for each in stats("streams", trace, cwd=tmp_path)["streams"]}
-        page = write_plain_report(trace, tmp_path)
+        folder = tmp_path / trace.name.split(".")[0]
+        folder.mkdir()
+        page = write_linked_report(trace, folder)
         found = {name for name in parts_of(page) if name.startswith("device=")}
         assert found == ({f"device={each}" for each in devices} if len(devices) > 1 else set()), trace
-        page.unlink()
 
 
 def test_a_page_follows_a_process(tmp_path):
@@ -104,7 +108,7 @@ def test_a_page_follows_a_process(tmp_path):
 
 def test_a_step_of_the_list_narrows_every_page(tmp_path):
     """The list beside the scope has the step; the address keeps it, so that a link leads there."""
-    page = write_plain_report(IMAGES, tmp_path)
+    page = write_linked_report(IMAGES, tmp_path)
     step = next(each for each in manifest(page)["parts"] if "step" in each)
     result = parts_of(page)[step["name"]]["idle"]
     seen = probe(page, tmp_path, f"choose:Narrow all pages={step['start_ns']},{step['end_ns']};{step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
@@ -163,7 +167,7 @@ def test_every_step_and_device_of_a_report_is_that_of_stats(tmp_path):
 
 def test_python_functions_of_a_range(tmp_path):
     """The whole range has the sums of `gpuprof stats stacks --by python`; its halves add up to them."""
-    trace = ROOT / "viewer" / "src" / "trace" / "fixtures" / "calls"
+    trace = ROOT / "tests" / "viewer" / "traces" / "calls"
     page = write_report(trace, tmp_path)
     total = stats("stacks", trace, "--by", "python", cwd=tmp_path)["total"]
     meta = stats("threads", trace, cwd=tmp_path)["meta"]
