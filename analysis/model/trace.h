@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/base/shared.h"
 #include "analysis/model/graphs.h"
 #include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
@@ -500,10 +501,11 @@ struct Process {
       0;  // how far the wall clock was set against the monotonic one meanwhile
   std::vector<CaptureWindow> captures;
   std::vector<Track> tracks;
-  std::unordered_map<uint32_t, std::string> strings;
+  // Shared, as parts of a trace are copies of its processes. So are stacks and signatures.
+  SharedMap<uint32_t, std::string> strings;
   StackTree stacks;
-  std::unordered_map<uint32_t, proto::Signature> signatures;
-  std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
+  SharedMap<uint32_t, proto::Signature> signatures;
+  SharedMap<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
   std::vector<ContextLife> contexts;  // by id; nothing is known about other contexts
   // This is gpuprof's sampler of hardware counters: it is in Trace::samplers and not a process of
@@ -512,7 +514,6 @@ struct Process {
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
-  // Shared, as parts of a trace are copies of its processes.
   std::vector<std::shared_ptr<const HloModule>> hlo_modules;
   // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
   // entries, at the end, of some that shared addresses with others: see model/modules.h.
