@@ -14,13 +14,10 @@
 #include "analysis/advice/device_facts.h"
 #include "analysis/advice/places.h"
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using results::Finding;
 
 // Returns the time of kernels by the first word of their short names, and finds the largest.
 template <size_t kCount>
@@ -70,33 +67,14 @@ std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   const int64_t exposed = device.PerStep(results::TIME_CATEGORY_COLLECTIVE);
   if (Share(device, exposed) < facts.limits("CO-001.min_share")) return std::nullopt;
-  Finding finding =
-      MakeOfDevice(device, "CO-001", "Collectives run while the GPU computes nothing");
+  Finding finding = MakeOfDevice(device, "CO-001.name");
   const int64_t saved =
       device.verdict.is_selection() ? 0 : device.SavedPerStep(results::WHAT_IF_COLLECTIVES);
-  SetGain(facts, ExposedGain(saved, exposed, "the collectives take no time"), &finding);
-  finding.add_evidence("In " + OfStep(device, exposed) +
-                       " only collectives ran. This time holds the transfer, and the wait for the "
-                       "slowest rank.");
-  const char* torch =
-      Trains(facts) ? "Overlap them with the backward pass: DistributedDataParallel with "
-                      "smaller buckets (bucket_cap_mb), or FSDP with backward_prefetch."
-                    : "Overlap them with work that does not need their result: async_op=True, "
-                      "and wait later. Small ones: a one-shot all-reduce in symmetric memory.";
-  AddFix(
-      facts,
-      {"Overlap them with work that does not need their result: launch them earlier, on a stream "
-       "of their own.",
-       torch,
-       "Overlap them with the backward pass: smaller bytes_per_pack in the hints of "
-       "tf.distribute.",
-       "Let XLA overlap them: XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true."},
-      &finding);
-  finding.add_fix(
-      "Compare when the ranks enter each collective: the rank that enters last makes the others "
-      "wait. Balance its work.");
-  finding.set_caveat(
-      "The recording of one rank cannot tell waiting from transfer. The gain is the whole time.");
+  SetGain(facts, ExposedGain(saved, exposed, "CO-001.gain"), &finding);
+  finding.Evidence("CO-001.collectives_ran_time_holds", {OfStep(device, exposed)});
+  AddFix(facts, Trains(facts) ? "CO-001.overlap_with_backward" : "CO-001.overlap", &finding);
+  finding.Fix("CO-001.compare_when_ranks_enter");
+  finding.Caveat("CO-001.caveat");
   return finding;
 }
 
@@ -114,21 +92,15 @@ std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
     return std::nullopt;
   const int64_t gain = Part(PerStepOf(device, sum), facts.limits("GP-006.gain"));
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = MakeOfDevice(device, "GP-006", "Matrix products do not use the tensor cores");
-  SetGain(facts, Bound(gain, "a part of the products"), &finding);
-  finding.add_evidence(
-      FormatPercent(Ratio(sum, device.kernels.total_ns())) +
-      " of the kernels' time is in matrix products and convolutions without tensor "
-      "cores; the largest: " +
-      largest->short_name() + ".");
+  Finding finding = MakeOfDevice(device, "GP-006.name");
+  SetGain(facts, Bound(gain, "GP-006.gain"), &finding);
+  finding.Evidence(
+      "GP-006.kernels_time_matrix_products",
+      {say::Percent(Ratio(sum, device.kernels.total_ns())), say::Name(largest->short_name())});
   SetKernelPlace(facts, largest->name(), &finding);
-  finding.add_fix(
-      "Use mixed precision. PyTorch: torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 "
-      "before Ampere; from Ampere on also torch.set_float32_matmul_precision(\"high\"). "
-      "TensorFlow: "
-      "mixed_precision.set_global_policy(\"mixed_float16\").");
-  finding.add_fix("Convolutions: channels_last. Sizes of matrices: multiples of 8.");
-  finding.set_caveat("The gain assumes products that are four times as fast, as a lower bound.");
+  finding.Fix("GP-006.use_mixed_precision_pytorch");
+  finding.Fix("GP-006.convolutions_channels_last_sizes_matrices");
+  finding.Caveat("GP-006.caveat");
   return finding;
 }
 
@@ -159,32 +131,18 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   // larger than what the critical path saves without any kernel.
   const int64_t gain = Part(ComputeOf(device, sum), facts.limits("LA-008.gain"));
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = MakeOfDevice(
-      device, "LA-008", "Kernels that only read, change and write elements take much of the time");
-  finding.mutable_confidence()->set_level(
-      std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
-  finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
-  SetGain(facts, Bound(gain, "a part of these kernels"), &finding);
-  finding.add_evidence(
-      FormatPercent(Ratio(sum, device.kernels.total_ns())) +
-      " of the kernels' time is in kernels that multiply no matrices; the largest: " +
-      largest->short_name() + ".");
+  Finding finding = MakeOfDevice(device, "LA-008.name");
+  finding.level = std::min(finding.level, results::LEVEL_MEDIUM);
+  finding.reason = {"LA-008.reason"};
+  SetGain(facts, Bound(gain, "LA-008.gain"), &finding);
+  finding.Evidence(
+      "LA-008.kernels_time_kernels_multiply",
+      {say::Percent(Ratio(sum, device.kernels.total_ns())), say::Name(largest->short_name())});
   SetKernelPlace(facts, largest->name(), &finding);
-  AddFix(facts,
-         {"Fuse them: one kernel that reads and writes each element once.",
-          "Fuse them: torch.compile(model), or the fused operation of a library for norms, "
-          "activations, rotary embeddings and optimizers (foreach=True, fused=True).",
-          "Fuse them: tf.function(jit_compile=True).",
-          "Put more of the step under one jax.jit: XLA fuses within a program."},
-         &finding);
-  finding.add_fix("Avoid casts and copies between layouts: `gpuprof stats kernels --by op`.");
+  AddFix(facts, "LA-008.fuse_kernel_reads_writes", &finding);
+  finding.Fix("LA-008.avoid_casts_copies_between");
   const int64_t bound = device.SavedPerStep(results::WHAT_IF_COMPUTE);
-  if (bound != 0 && gain > bound)
-    finding.set_caveat("Without any kernel, the critical path of a step would be only " +
-                       FormatDuration(bound) +
-                       " shorter: then the host would be too slow. The gain is larger because "
-                       "fusion also removes calls of the host. It assumes that the host needs less "
-                       "time by the same part.");
+  if (bound != 0 && gain > bound) finding.Caveat("LA-008.caveat", {say::Duration(bound)});
   return finding;
 }
 
@@ -192,28 +150,23 @@ std::optional<Finding> FirstUses(const AdviceFacts& facts) {
   if (!facts.device || facts.device->verdict.bound() != results::BOUND_FIRST_USE)
     return std::nullopt;
   const DeviceFacts& device = *facts.device;
-  Finding finding = Make("ST-008", "The recording is of a cold start", results::LEVEL_HIGH,
-                         "the calls were timed");
-  finding.set_severity(results::SEVERITY_HIGH);
-  finding.add_evidence(
-      FormatDuration(device.first_use_ns) + " of " + FormatDuration(device.first_use_window_ns) +
-      " passed in single long calls: CUDA was set up, code was loaded, memory was allocated.");
+  Finding finding = Make("ST-008.name", results::LEVEL_HIGH, {"ST-008.reason"});
+  finding.severity = results::SEVERITY_HIGH;
+  finding.Evidence("ST-008.passed_single_long_calls",
+                   {say::Duration(device.first_use_ns), say::Duration(device.first_use_window_ns)});
   std::vector<std::pair<std::string, int64_t>> calls(device.first_use_calls.begin(),
                                                      device.first_use_calls.end());
   std::stable_sort(calls.begin(), calls.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   constexpr size_t kNamed = 4;
-  std::string names;
+  std::vector<Sentence> names;
   for (size_t i = 0; i < std::min(kNamed, calls.size()); ++i)
-    names += (i == 0 ? "" : ", ") + calls[i].first + " " + FormatDuration(calls[i].second);
-  if (!names.empty()) finding.add_evidence("The longest: " + names + ".");
-  finding.add_fix(
-      "Warm up before you measure: run a few steps first, then record (--capture=delay:..., or "
-      "torch.profiler's schedule(wait, warmup, active)).");
-  finding.add_fix(
-      "If the start itself matters: load fewer kernels (CUDA_MODULE_LOADING=LAZY), and keep the "
-      "allocator's cache.");
-  finding.set_caveat("Nothing in this recording tells how a steady step runs.");
+    names.push_back(
+        {"all.name_and_figure", {say::Name(calls[i].first), say::Duration(calls[i].second)}});
+  if (!names.empty()) finding.Evidence("ST-008.longest", {say::List(std::move(names))});
+  finding.Fix("ST-008.warm_up_before_you");
+  finding.Fix("ST-008.start_itself_matters_load");
+  finding.Caveat("ST-008.caveat");
   return finding;
 }
 

@@ -4,11 +4,10 @@
 // Rules about GPUs. See rules.h.
 
 #include <utility>
+#include <vector>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/text.h"
+#include "analysis/base/enum_word.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/overview.pb.h"
@@ -16,33 +15,25 @@
 namespace gpuprof::analysis {
 namespace {
 
-using results::Finding;
-
-// Returns what to do against a cause of idle time.
+// Returns what to do against a cause of idle time. Null: nothing is known.
 const char* FixOf(results::TimeCategory cause) {
   switch (cause) {
     case results::TIME_CATEGORY_INPUT:
-      return "Prepare data ahead on other threads or processes: more workers of the loader, and "
-             "prefetching.";
+      return "GP-001.fix_input";
     case results::TIME_CATEGORY_OUTPUT:
-      return "Write results less often, or on another thread.";
+      return "GP-001.fix_output";
     case results::TIME_CATEGORY_COMPILE:
-      return "Compile before the work begins: a warm-up, caches of compiled code, shapes that stay "
-             "the same.";
+      return "GP-001.fix_compile";
     case results::TIME_CATEGORY_SYNC:
-      return "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable "
-             "memory) as late and as rarely as possible. `gpuprof stats sync` lists the waits.";
+      return "GP-001.fix_sync";
     case results::TIME_CATEGORY_PROFILER:
-      return "Record less: fewer sources (--trace), or a shorter capture.";
+      return "GP-001.fix_profiler";
     case results::TIME_CATEGORY_HOST:
-      return "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable "
-             "memory) as late and as rarely as possible. Prepare data on other threads.";
+      return "GP-001.fix_host";
     case results::TIME_CATEGORY_LAUNCH:
-      return "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused "
-             "kernels, larger batches.";
+      return "GP-001.fix_launch";
     case results::TIME_CATEGORY_DEPENDENCY:
-      return "See which stream waits for which: `gpuprof stats streams`. Put independent work into "
-             "streams that do not wait for each other.";
+      return "GP-001.fix_dependency";
     default:
       return nullptr;
   }
@@ -51,53 +42,49 @@ const char* FixOf(results::TimeCategory cause) {
 // Names the cause that the pass idle finds as the largest. Where work may have run that was not
 // recorded, the rule does not count idle time.
 void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
-  const results::TimeCategory cause = TimeCategoryOf(gpu.idle_cause());
+  const results::TimeCategory cause = ValueOfWord<results::TimeCategory>(gpu.idle_cause());
   const bool is_unexplained = cause == results::TIME_CATEGORY_UNEXPLAINED;
   const int64_t ns = gpu.idle_cause_ns() - (is_unexplained ? gpu.idle_unseen_ns() : 0);
-  if (ns > 0)
-    finding->add_evidence("For " + FormatDuration(ns) + " of this time, " + IdleMeaning(cause) +
-                          ".");
-  finding->add_fix(
-      "See the gaps and what the host did in them: `gpuprof stats idle`. `gpuprof stats ops` and "
-      "`gpuprof stats stacks` show the host's work.");
-  if (const char* fix = FixOf(cause)) finding->add_fix(fix);
+  if (ns > 0) finding->Evidence("GP-001.time", {say::Duration(ns), say::IdleCause(cause)});
+  finding->Fix("GP-001.see_gaps_host_did");
+  if (const char* fix = FixOf(cause)) finding->Fix(fix);
 }
 
 // How sure it is that nothing ran, and why.
 std::pair<results::Level, const char*> HowSure(const results::Overview& overview) {
-  if (overview.gpu().untold_device_count() != 0) {
-    return {results::LEVEL_LOW,
-            "the recording does not show which devices are the same GPU: one process may have used "
-            "it while another left it idle"};
-  }
+  if (overview.gpu().untold_device_count() != 0)
+    return {results::LEVEL_LOW, "GP-001.untold_devices"};
   if (overview.gpu().left_out_process_count() != 0)
-    return {results::LEVEL_LOW,
-            "other recorded processes, which were not selected, used the GPU too"};
-  if (overview.gpu().has_idle_unseen_ns())
-    return {results::LEVEL_MEDIUM,
-            "work that began before the capture or ended after it is missing"};
-  if (overview.meta().lost_count() != 0)
-    return {results::LEVEL_MEDIUM, "events were lost: the GPU may have been busier"};
-  return {results::LEVEL_HIGH, "all work of the recorded processes was timed"};
+    return {results::LEVEL_LOW, "GP-001.left_out_processes"};
+  if (overview.gpu().has_idle_unseen_ns()) return {results::LEVEL_MEDIUM, "GP-001.unseen_work"};
+  if (overview.meta().lost_count() != 0) return {results::LEVEL_MEDIUM, "GP-001.lost_events"};
+  return {results::LEVEL_HIGH, "GP-001.all_timed"};
 }
 
-std::string Caveat(const results::OverviewGpu& gpu) {
-  std::string caveat = "Time can be gained only in gaps in which there was something to compute. ";
-  if (gpu.untold_device_count() != 0) {
-    caveat +=
-        "The recording does not show which of these devices are the same GPU. One process may have "
-        "used it while another left it idle. ";
-  }
+// Returns what may have run that nobody sees.
+Argument Unseen(const results::OverviewGpu& gpu) {
+  std::vector<Sentence> parts;
+  if (gpu.untold_device_count() != 0) parts.push_back("GP-001.caveat_untold");
   const uint32_t others = gpu.left_out_process_count();
-  if (others != 0) {
-    caveat += std::to_string(others) +
-              (others == 1 ? " other recorded process" : " other recorded processes") +
-              " used the GPU too, and their work is not in these figures. ";
-  }
-  return caveat + "Work of unrecorded processes on the GPU is not seen.";
+  if (others != 0) parts.push_back({"GP-001.caveat_others", {say::Plain(others)}});
+  return say::Run(std::move(parts));
 }
 
 }  // namespace
+
+Argument OfDevices(const results::OverviewGpu& gpu) {
+  const uint32_t shared = gpu.shared_device_count();
+  std::vector<Sentence> parts;
+  if (gpu.device_count() < 2) {
+    if (shared != 0) parts.push_back("GP-001.shared_device");
+    return say::Run(std::move(parts));
+  }
+  parts.push_back({"GP-001.summed", {say::Plain(gpu.device_count())}});
+  if (gpu.untold_device_count() != 0)
+    parts.push_back({"GP-001.without_uuid", {say::Plain(gpu.untold_device_count())}});
+  if (shared != 0) parts.push_back({"GP-001.used_by_several", {say::Plain(shared)}});
+  return say::Run(std::move(parts));
+}
 
 std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
@@ -118,14 +105,13 @@ std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
     return std::nullopt;
   const double idle = Ratio(idle_ns, window_ns);
   const auto [level, reason] = HowSure(overview);
-  Finding finding = Make("GP-001", "The GPU stands idle between pieces of its work", level, reason);
-  finding.set_severity(idle >= facts.limits("GP-001.high_idle") ? results::SEVERITY_HIGH
-                                                                : results::SEVERITY_MEDIUM);
-  finding.add_evidence(FormatDuration(idle_ns) + " of " + FormatDuration(window_ns) +
-                       " from its first work to its last (" + FormatPercent(idle) + ")" +
-                       DevicesText(gpu) + ".");
+  Finding finding = Make("GP-001.name", level, reason);
+  finding.severity =
+      idle >= facts.limits("GP-001.high_idle") ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM;
+  finding.Evidence("GP-001.first_work_last", {say::Duration(idle_ns), say::Duration(window_ns),
+                                              say::Percent(idle), OfDevices(gpu)});
   AdviseByCause(gpu, &finding);
-  finding.set_caveat(Caveat(gpu));
+  finding.Caveat("GP-001.caveat", {Unseen(gpu)});
   return finding;
 }
 

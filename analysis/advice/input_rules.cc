@@ -8,13 +8,11 @@
 #include <string>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/units.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using results::Finding;
 
 // Tells how many workers would hide loading behind the rest of the step, were there processors
 // enough.
@@ -25,31 +23,18 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
   const uint64_t needed = WholeNumber(std::ceil(Ratio(input.worker_cpu_per_step_ns(), rest) * 1.1));
   const bool enough = cores > needed;
   if (cores > 0) {
-    finding->add_evidence("Hiding " + FormatDuration(input.worker_cpu_per_step_ns()) +
-                          " of loading per step behind the " + FormatDuration(rest) +
-                          " of other work takes about " + std::to_string(needed) +
-                          " workers; this " + "machine has " + std::to_string(cores) +
-                          " processors.");
+    finding->Evidence("IN-002.hiding_loading_per_step",
+                      {say::Duration(input.worker_cpu_per_step_ns()), say::Duration(rest),
+                       say::Plain(needed), say::Plain(cores)});
   }
   if (enough && needed > input.worker_count()) {
-    finding->add_fix("DataLoader(num_workers=" + std::to_string(needed) + ")");
+    finding->Fix("IN-002.dataloader_num_workers", {say::Plain(needed)});
   }
-  finding->add_fix(
-      "Make each sample cheaper: store decoded or smaller images, cache what does not change, use "
-      "a "
-      "faster decoder, or augment whole batches as tensors.");
+  finding->Fix("IN-002.make_sample_cheaper_store");
   if (!enough) {
-    finding->set_caveat(
-        "More workers alone do not help, because there are not enough processors. The gain assumes "
-        "that samples become cheap enough to be hidden.");
+    finding->Caveat("IN-002.caveat");
   }
 }
-
-// Why steps wait for data: the most specific cause that the recording shows.
-struct Cause {
-  const char* id;
-  const char* name;
-};
 
 struct InputState {
   bool is_single = false;   // loaded by the step's own process
@@ -81,82 +66,67 @@ InputState StateOf(const AdviceFacts& facts) {
   return state;
 }
 
-Cause CauseOf(const InputState& state) {
-  if (state.reads) return {"IN-003", "The loader waits for its files most of the time"};
-  if (state.is_uneven) return {"IN-005", "One of the loader's workers has most of the work"};
-  if (state.has_too_many) return {"IN-004", "The loader has far more workers than processors"};
-  if (state.has_too_few) return {"IN-004", "The loader has too few workers: processors are free"};
-  if (state.is_starved) return {"IN-002", "The loader's workers have no processors to run on"};
-  if (state.is_busy) return {"IN-002", "The loader's workers cannot keep up"};
-  if (state.is_single) return {"IN-001", "Data is loaded between the steps, not alongside them"};
-  if (state.is_idle)
-    return {"IN-001", "Steps wait for data although the loader's workers are not busy"};
-  return {"IN-001", "Steps wait for data"};
+// Returns why steps wait for data: the most specific cause that the recording shows.
+const char* CauseOf(const InputState& state) {
+  if (state.reads) return "IN-003.name";
+  if (state.is_uneven) return "IN-005.name";
+  if (state.has_too_many) return "IN-004.name_too_many";
+  if (state.has_too_few) return "IN-004.name_too_few";
+  if (state.is_starved) return "IN-002.name_starved";
+  if (state.is_busy) return "IN-002.name_busy";
+  if (state.is_single) return "IN-001.name_single";
+  return state.is_idle ? "IN-001.name_idle" : "IN-001.name";
 }
 
 void AddState(const AdviceFacts& facts, const InputState& state, Finding* finding) {
   const results::OverviewInput& input = facts.overview->input();
   if (input.has_worker_busy_ratio()) {
-    std::string words = std::to_string(input.worker_count()) + " workers were busy " +
-                        FormatPercent(input.worker_busy_ratio()) + " of the time each";
-    if (input.has_worker_runqueue_wait_ratio()) {
-      words += ", and waited " + FormatPercent(input.worker_runqueue_wait_ratio()) +
-               " of the time for a processor";
-    }
-    finding->add_evidence(words + ".");
+    const Argument count = say::Plain(input.worker_count());
+    const Argument busy = say::Percent(input.worker_busy_ratio());
+    if (input.has_worker_runqueue_wait_ratio())
+      finding->Evidence("IN-001.workers_wait",
+                        {count, busy, say::Percent(input.worker_runqueue_wait_ratio())});
+    else
+      finding->Evidence("IN-001.workers", {count, busy});
   }
   if (state.is_single)
-    finding->add_evidence("The loader runs in the training process (" + input.loader() + ").");
+    finding->Evidence("IN-001.loader_runs_training_process", {say::Name(input.loader())});
   if (state.reads) {
-    finding->add_evidence(FormatPercent(*facts.input.read_ratio) +
-                          " of the loading time passed in reads of files. The longest: " +
-                          InstanceText(facts.input.longest_read) + ".");
+    finding->Evidence("IN-001.loading_time_passed_reads", {say::Percent(*facts.input.read_ratio),
+                                                           InstanceText(facts.input.longest_read)});
   }
   if (state.is_uneven) {
-    finding->add_evidence("The busiest worker (pid " + std::to_string(facts.input.hottest_pid) +
-                          ") used " + FormatReal(*facts.input.hottest_ratio) +
-                          " times the processor time of the mean worker.");
+    finding->Evidence("IN-001.busiest_worker_pid_used",
+                      {say::Plain(facts.input.hottest_pid), say::Real(*facts.input.hottest_ratio)});
   }
 }
 
 void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* finding) {
   if (state.reads) {
-    finding->add_fix(
-        "Read fewer, larger files (shards of samples) from a local disk, and keep what is read "
-        "often in memory. `gpuprof stats files` lists the files.");
+    finding->Fix("IN-001.read_fewer_larger_files");
   } else if (state.is_uneven) {
-    finding->add_fix(
-        "Give each worker an equal share: equal shards, shuffled samples, and large samples spread "
-        "over all workers.");
+    finding->Fix("IN-001.give_worker_equal_share");
   } else if (state.has_too_many) {
-    finding->add_fix("Use one worker for each free processor: DataLoader(num_workers=" +
-                     std::to_string(facts.overview->environment().core_count()) + ") or fewer.");
+    finding->Fix("IN-001.use_worker_free_processor",
+                 {say::Plain(facts.overview->environment().core_count())});
   } else if (state.is_starved) {
-    finding->add_fix(
-        "Give the job more processors, or let fewer threads compete for them: use "
-        "torch.set_num_threads(N), and run nothing else on the machine.");
+    finding->Fix("IN-001.give_job_processors_let");
   } else if (state.is_busy) {
     AdviseWorkers(facts, facts.overview->input().mean_ns(), finding);
   } else if (state.is_single) {
-    finding->add_fix(
-        "DataLoader(num_workers=N, persistent_workers=True): loading then runs alongside the step, "
-        "in N processes.");
+    finding->Fix("IN-001.dataloader_num_workers_persistent_workers_true");
   } else if (state.is_idle) {
-    finding->add_fix(
-        "Find where the workers wait. For storage: read larger files from a local disk. For "
-        "passing batches on: use fewer, larger tensors and a prefetch_factor above 2.");
-    finding->add_fix("Set persistent_workers=True if the waits are at the start of each epoch.");
+    finding->Fix("IN-001.find_where_workers_wait");
+    finding->Fix("IN-001.set_persistent_workers_true_waits");
   } else {
-    finding->add_fix(
-        "Try more workers (num_workers) and a larger prefetch_factor, and make each sample "
-        "cheaper.");
+    finding->Fix("IN-001.try_workers_num_workers_larger");
   }
 }
 
 // Returns the gain of a step that does not wait for data.
 GainRange InputGain(const AdviceFacts& facts, int64_t ns) {
   const bool is_replayed = HasWholeSteps(facts) && !facts.device->path.what_ifs().empty();
-  return is_replayed ? Replayed(ns, "data is there at once") : Bound(ns, "waits for data");
+  return is_replayed ? Replayed(ns, "IN-001.gain_replayed") : Bound(ns, "IN-001.gain_bound");
 }
 
 // Says what to do about what works longest in the pipeline.
@@ -165,24 +135,18 @@ void AddIteratorFixes(const IteratorFacts& data, Finding* finding) {
   const bool is_iterator = data.busiest.find("::") != std::string::npos;
   const auto reads = [&](const char* word) { return data.busiest.find(word) != std::string::npos; };
   if (is_python) {
-    finding->add_fix(
-        "Replace tf.py_function and tf.numpy_function by TensorFlow's operations: Python runs one "
-        "call at a time, however many are asked for.");
+    finding->Fix("IN-007.replace_tf_py_function_tf");
   } else if (is_iterator && (reads("TFRecord") || reads("File") || reads("TextLine") ||
                              reads("FixedLength") || reads("Interleave"))) {
-    finding->add_fix(
-        "Read several files at once: interleave(..., num_parallel_calls=tf.data.AUTOTUNE), from a "
-        "disk close by. Reading compressed files costs processor time.");
+    finding->Fix("IN-007.read_several_files_once");
   } else if (!is_iterator && !data.busiest.empty()) {
-    finding->add_fix("If the function of map() runs " + data.busiest +
-                     ", make it cheaper, or keep its result with cache() if the result fits.");
+    finding->Fix("IN-007.function_map_runs_make", {say::Name(data.busiest)});
   }
-  if (data.has_serial_map)
-    finding->add_fix("Run the map in parallel: num_parallel_calls=tf.data.AUTOTUNE.");
+  if (data.has_serial_map) finding->Fix("IN-007.run_map_parallel_num_parallel_calls");
   if (!data.has_prefetch) {
-    finding->add_fix("End the dataset with .prefetch(tf.data.AUTOTUNE), so that it works ahead.");
-  } else if (finding->fix().empty()) {
-    finding->add_fix("Make each element cheaper: store decoded or smaller samples.");
+    finding->Fix("IN-007.end_dataset_prefetch_tf");
+  } else if (finding->fixes.empty()) {
+    finding->Fix("IN-007.make_element_cheaper_store");
   }
 }
 
@@ -196,13 +160,11 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   // What is left is the passing on of batches: more workers do not help.
   if (state.is_idle && category->share_ratio() < facts.limits("IN-001.min_share_idle"))
     return std::nullopt;
-  const Cause cause = CauseOf(state);
-  Finding finding = Make(cause.id, cause.name, results::LEVEL_HIGH,
-                         "measured as the time inside the loader's next batch");
-  finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
-                       " is spent waiting for the next batch; " +
-                       FormatNumber(facts.overview->input().waiting_step_count()) + " of " +
-                       FormatNumber(facts.overview->steps().count()) + " steps waited.");
+  Finding finding = Make(CauseOf(state), results::LEVEL_HIGH, "IN-001.reason");
+  finding.Evidence("IN-001.spent_waiting_next_batch",
+                   {PartOfStep(facts, category->mean_ns()),
+                    say::Count(facts.overview->input().waiting_step_count()),
+                    say::Count(facts.overview->steps().count())});
   // A device that has work meanwhile loses less.
   int64_t gain = category->mean_ns();
   if (HasWholeSteps(facts) && !facts.device->path.what_ifs().empty())
@@ -212,10 +174,8 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   SetGain(facts, InputGain(facts, gain), &finding);
   AddState(facts, state, &finding);
   AddInputFixes(facts, state, &finding);
-  if (finding.caveat().empty()) {
-    finding.set_caveat(
-        "The gain is the time that a step waits now. It is reached only if loading is hidden "
-        "completely.");
+  if (finding.caveat.code.empty()) {
+    finding.Caveat("IN-001.caveat");
   }
   return finding;
 }
@@ -227,16 +187,12 @@ std::optional<Finding> BatchesOnMainThread(const AdviceFacts& facts) {
     gain = std::min(gain, facts.device->SavedPerStep(results::WHAT_IF_INPUT));
   const double part = Ratio(gain, facts.overview->steps().mean_ns());
   if (part < facts.limits("IN-006.min_share")) return std::nullopt;
-  Finding finding =
-      Make("IN-006", "The thread of the steps works on batches itself", results::LEVEL_MEDIUM,
-           "time in the loader in which the thread did not wait");
+  Finding finding = Make("IN-006.name", results::LEVEL_MEDIUM, {"IN-006.reason"});
   SetGain(facts, InputGain(facts, gain), &finding);
-  finding.add_evidence(PartOfStep(facts, *facts.input.main_thread_ns) +
-                       " the thread was in the loader's next batch, and did not wait.");
-  finding.add_fix(
-      "Let the workers do it: put collation into collate_fn, pass on few, large tensors, and use "
-      "pin_memory=True, which copies on a thread of its own.");
-  finding.add_fix("Prefetch to the device: copy the next batch on a stream of its own.");
+  finding.Evidence("IN-006.thread_loader_next_batch",
+                   {PartOfStep(facts, *facts.input.main_thread_ns)});
+  finding.Fix("IN-006.let_workers_put_collation");
+  finding.Fix("IN-006.prefetch_device_copy_next");
   return finding;
 }
 
@@ -254,19 +210,18 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   const double part =
       gain != 0 || HasWholeSteps(facts) ? Ratio(gain, step) : Ratio(data.total_ns, data.window_ns);
   if (part < facts.limits("IN-007.min_share")) return std::nullopt;
-  Finding finding = Make("IN-007", "The program waits for tf.data", results::LEVEL_HIGH,
-                         "the calls of the iterators were timed");
+  Finding finding = Make("IN-007.name", results::LEVEL_HIGH, {"IN-007.reason"});
   if (gain != 0)
     SetGain(facts, InputGain(facts, gain), &finding);
   else
-    finding.set_severity(part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
-                                                                     : results::SEVERITY_LOW);
-  finding.add_evidence(FormatNumber(data.count) + " calls of " + data.root + " took " +
-                       FormatDuration(data.mean_ns) + " in the mean, and " +
-                       FormatDuration(data.total_ns) + " in all.");
+    finding.severity = part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
+                                                                   : results::SEVERITY_LOW;
+  finding.Evidence("IN-007.calls_took_mean",
+                   {say::Count(data.count), say::Name(data.root), say::Duration(data.mean_ns),
+                    say::Duration(data.total_ns)});
   if (!data.busiest.empty()) {
-    finding.add_evidence("Meanwhile " + data.busiest + " worked longest: " +
-                         FormatDuration(data.busiest_ns) + ", summed over all threads.");
+    finding.Evidence("IN-007.meanwhile_worked_longest_summed",
+                     {say::Name(data.busiest), say::Duration(data.busiest_ns)});
   }
   AddIteratorFixes(data, &finding);
   return finding;
@@ -280,21 +235,14 @@ std::optional<Finding> ColdFiles(const AdviceFacts& facts) {
   const int64_t gain = steps.mean_ns() - reads.last_step_ns;
   if (ratio < facts.limits("IN-008.min_ratio")) return std::nullopt;
   if (Ratio(gain, steps.mean_ns()) < facts.limits("IN-001.min_share")) return std::nullopt;
-  Finding finding =
-      Make("IN-008", "Files are read from a cold cache at first", results::LEVEL_MEDIUM,
-           "reads became faster, and steps became shorter at the same time");
-  SetGain(facts, Bound(gain, "what early steps take beyond late ones"), &finding);
-  finding.add_evidence("Reads took " +
-                       FormatDuration(static_cast<int64_t>(reads.first_ns_per_mib)) +
-                       " for each MiB in the first third of the steps, and " +
-                       FormatDuration(static_cast<int64_t>(reads.last_ns_per_mib)) +
-                       " in the last third. Steps of the "
-                       "last third take " +
-                       FormatDuration(reads.last_step_ns) + ", the mean step " +
-                       FormatDuration(steps.mean_ns()) + ".");
-  finding.add_fix("Copy the data to a local disk first, or read the files once before the run.");
-  finding.set_caveat(
-      "Each run over new files starts cold. Warm steps are those of the last third.");
+  Finding finding = Make("IN-008.name", results::LEVEL_MEDIUM, {"IN-008.reason"});
+  SetGain(facts, Bound(gain, "IN-008.gain"), &finding);
+  finding.Evidence("IN-008.reads_took_mib_first",
+                   {say::Duration(static_cast<int64_t>(reads.first_ns_per_mib)),
+                    say::Duration(static_cast<int64_t>(reads.last_ns_per_mib)),
+                    say::Duration(reads.last_step_ns), say::Duration(steps.mean_ns())});
+  finding.Fix("IN-008.copy_data_local_disk");
+  finding.Caveat("IN-008.caveat");
   return finding;
 }
 

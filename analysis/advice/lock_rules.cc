@@ -7,30 +7,27 @@
 #include <vector>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/stack_frames.h"
+#include "analysis/passes/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-using results::Finding;
-
 constexpr int kMostWaitsNamed = 3;
 // A single thread is parked if its waits are so many times as long as the shortest ones that park.
 constexpr int64_t kVeryLong = 10;
 
 // What a wait of this kind waits for.
-std::string WaitedFor(const results::Lock& lock) {
+Argument WaitedFor(const results::Lock& lock) {
   const std::string& kind = lock.kind();
-  if (kind == "sleep") return "sleeps";
-  if (kind == "input") return "waits for input from descriptor " + std::to_string(lock.object());
-  if (kind == "events") return "waits for files or sockets (poll, select)";
-  if (kind == "child") return "waits for the end of a child process";
-  if (kind == "condition") return "waits for another thread (condition)";
-  if (kind == "join") return "waits for the end of a thread";
-  return "waits (" + kind + ")";
+  if (kind == "sleep") return say::Phrase({"SY-007.sleeps"});
+  if (kind == "input") return say::Phrase({"SY-007.input", {say::Plain(lock.object())}});
+  if (kind == "events") return say::Phrase({"SY-007.events"});
+  if (kind == "child") return say::Phrase({"SY-007.child"});
+  if (kind == "condition") return say::Phrase({"SY-007.condition"});
+  if (kind == "join") return say::Phrase({"SY-007.join"});
+  return say::Phrase({"SY-007.other", {say::Name(kind)}});
 }
 
 // Returns whether each of several threads waits at a mutex of its own, in the same function.
@@ -74,10 +71,9 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   const int64_t gain = HostGain(facts, blocked->mean_ns());
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("SY-007.min_share"))
     return std::nullopt;
-  Finding finding = Make("SY-007", "Steps wait: their thread is blocked and computes nothing",
-                         results::LEVEL_HIGH, "every wait was timed");
-  finding.add_evidence(PartOfStep(facts, blocked->mean_ns()) +
-                       " is blocked, outside of every operation.");
+  Finding finding = Make("SY-007.name", results::LEVEL_HIGH, {"SY-007.reason"});
+  finding.Evidence("SY-007.blocked_outside_every_operation",
+                   {PartOfStep(facts, blocked->mean_ns())});
   std::vector<const results::Lock*> waits;
   for (const results::Lock& lock : facts.locks->locks())
     if (!lock.contended() && lock.step_ns() > 0) waits.push_back(&lock);
@@ -86,15 +82,14 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   });
   const auto count = static_cast<int64_t>(facts.overview->steps().count());
   for (const results::Lock* lock : waits) {
-    if (finding.evidence_size() > kMostWaitsNamed) break;
-    finding.add_evidence(FormatDuration(lock->step_ns() / count) + " per step: " +
-                         WaitedFor(*lock) + ", called by " + ShortFunctionName(lock->name()) + ".");
+    if (finding.evidence.size() > kMostWaitsNamed) break;
+    finding.Evidence("SY-007.per_step_called",
+                     {say::Duration(lock->step_ns() / count), WaitedFor(*lock),
+                      say::Name(ShortFunctionName(lock->name()))});
   }
-  SetGain(facts, Bound(gain, "waits outside of operations"), &finding);
-  finding.add_fix(
-      "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
-      "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits.");
-  finding.set_caveat("The gain is reached only if the wait is hidden behind other work.");
+  SetGain(facts, Bound(gain, "SY-007.gain"), &finding);
+  finding.Fix("SY-007.waited_another_thread_process");
+  finding.Caveat("SY-007.caveat");
   return finding;
 }
 
@@ -107,20 +102,17 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
   const int64_t gain = HostGain(facts, per_step);
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("SY-004.min_share"))
     return std::nullopt;
-  Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
-                         results::LEVEL_HIGH, "every contended wait was timed");
-  finding.add_evidence(PartOfStep(facts, per_step) + " is spent waiting for mutexes and rwlocks.");
+  Finding finding = Make("SY-004.name", results::LEVEL_HIGH, {"SY-004.reason"});
+  finding.Evidence("SY-004.spent_waiting_mutexes_rwlocks", {PartOfStep(facts, per_step)});
   for (const results::Lock& lock : facts.overview->top_locks()) {
     if (!lock.contended() || lock.step_ns() == 0) continue;
-    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " per step in " + lock.name() +
-                         " (" + FormatNumber(lock.count()) + " waits, longest " +
-                         FormatDuration(lock.max_ns()) + ").");
+    finding.Evidence("SY-004.per_step_waits_longest",
+                     {say::Duration(lock.step_ns() / count), say::Name(lock.name()),
+                      say::Count(lock.count()), say::Duration(lock.max_ns())});
     break;
   }
-  SetGain(facts, Bound(gain, "waits for locks"), &finding);
-  finding.add_fix(
-      "Move the work of the other threads into another process, or let them hold the lock for a "
-      "shorter time. `gpuprof stats locks` names the callers.");
+  SetGain(facts, Bound(gain, "SY-004.gain"), &finding);
+  finding.Fix("SY-004.move_work_other_threads");
   return finding;
 }
 
@@ -141,27 +133,19 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
     if (top == nullptr && !IsParking(facts, lock)) top = &lock;
   }
   if (Ratio(waited, run) < facts.limits("SY-005.min_share")) return std::nullopt;
-  Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
-                         results::LEVEL_HIGH, "every contended wait was timed");
-  finding.set_severity(Ratio(waited, run) >= facts.limits("SY-005.medium_share")
-                           ? results::SEVERITY_MEDIUM
-                           : results::SEVERITY_LOW);
-  finding.add_evidence(FormatDuration(waited) +
-                       " of waiting for mutexes and rwlocks, summed over all " + "threads, in " +
-                       FormatDuration(run) + " of recording (" + FormatNumber(count) +
-                       (count == 1 ? " wait)." : " waits)."));
+  Finding finding = Make("SY-005.name", results::LEVEL_HIGH, {"SY-005.reason"});
+  finding.severity = Ratio(waited, run) >= facts.limits("SY-005.medium_share")
+                         ? results::SEVERITY_MEDIUM
+                         : results::SEVERITY_LOW;
+  finding.Evidence("SY-005.waiting_mutexes_rwlocks_summed",
+                   {say::Duration(waited), say::Duration(run), say::Count(count)});
   if (top != nullptr) {
-    finding.add_evidence(FormatDuration(top->total_ns()) + " of this in " +
-                         ShortFunctionName(top->name()) + ", by " +
-                         FormatNumber(top->thread_count()) +
-                         (top->thread_count() == 1 ? " thread" : " threads") + ", longest " +
-                         FormatDuration(top->max_ns()) + ".");
+    finding.Evidence("SY-005.longest",
+                     {say::Duration(top->total_ns()), say::Name(ShortFunctionName(top->name())),
+                      say::Count(top->thread_count()), say::Duration(top->max_ns())});
   }
-  finding.add_fix(
-      "Hold the lock for a shorter time, split it, or give each thread its own data. `gpuprof "
-      "stats locks` names the callers.");
-  finding.set_caveat(
-      "A waiting thread costs time only if it had other work: compare run times before and after.");
+  finding.Fix("SY-005.hold_lock_shorter_time");
+  finding.Caveat("SY-005.caveat");
   return finding;
 }
 
@@ -170,31 +154,27 @@ std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
   if (facts.locks->deadlocks().empty()) return std::nullopt;
   const results::Deadlock& deadlock = facts.locks->deadlocks(0);
   const bool surely = deadlock.length_ns() >= facts.limits("SY-006.sure_after");
-  Finding finding = Make("SY-006", "Threads wait for each other forever",
-                         surely ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
-                         surely ? "a cycle of waits that had lasted long when the recording ended"
-                                : "a cycle of waits that had just begun when the recording ended");
-  finding.set_severity(results::SEVERITY_HIGH);
-  finding.add_evidence(
-      std::to_string(deadlock.waits_size()) +
-      (deadlock.waits_size() == 1 ? " thread of pid " : " threads of pid ") +
-      std::to_string(deadlock.pid()) + ", for " + FormatDuration(deadlock.length_ns()) + "; " +
-      std::to_string(deadlock.blocked_thread_count()) +
-      (deadlock.blocked_thread_count() == 1 ? " thread is" : " threads are") + " blocked by it.");
+  Finding finding = Make("SY-006.name", surely ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
+                         surely ? "SY-006.reason_lasting" : "SY-006.reason_new");
+  finding.severity = results::SEVERITY_HIGH;
+  finding.Evidence("SY-006.blocked", {say::Plain(deadlock.waits_size()), say::Plain(deadlock.pid()),
+                                      say::Duration(deadlock.length_ns()),
+                                      say::Plain(deadlock.blocked_thread_count())});
   for (const results::DeadlockWait& wait : deadlock.waits()) {
     const std::vector<const results::Frame*> frames =
         FramesOf(facts.overview->call_stacks(), wait.call_stack());
     const std::string where = frames.empty() ? wait.caller().name() : frames.front()->name();
-    finding.add_evidence(wait.waiter() + " (" + std::to_string(wait.waiter_tid()) + ") waits in " +
-                         ShortFunctionName(where) + " for " +
-                         (wait.kind() == "join" ? "the end of " : "a " + wait.kind() + " that ") +
-                         wait.holder() + " (" + std::to_string(wait.holder_tid()) + ")" +
-                         (wait.kind() == "join" ? "." : " holds."));
+    std::vector<Argument> arguments = {say::Name(wait.waiter()), say::Plain(wait.waiter_tid()),
+                                       say::Name(ShortFunctionName(where)),
+                                       say::Name(wait.holder()), say::Plain(wait.holder_tid())};
+    if (wait.kind() == "join") {
+      finding.Evidence("SY-006.waits_for_end", std::move(arguments));
+    } else {
+      arguments.push_back(say::Name(wait.kind()));
+      finding.Evidence("SY-006.waits_for_lock", std::move(arguments));
+    }
   }
-  finding.add_fix(
-      "Take these locks in the same order everywhere, or both at once (std::scoped_lock). Do not "
-      "join a thread while holding a lock that the thread takes. `gpuprof stats locks` shows the "
-      "stacks.");
+  finding.Fix("SY-006.take_locks_same_order");
   return finding;
 }
 

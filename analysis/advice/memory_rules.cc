@@ -7,12 +7,9 @@
 #include <string>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
-
-using results::Finding;
 
 std::optional<Finding> NearlyFull(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
@@ -23,24 +20,16 @@ std::optional<Finding> NearlyFull(const AdviceFacts& facts) {
   const uint64_t peak = has_tensors ? memory.tensors_bytes : memory.used_peak_bytes;
   const double part = Ratio(peak, memory.capacity_bytes);
   if (part < facts.limits("ME-001.min_used")) return std::nullopt;
-  Finding finding =
-      Make("ME-001", "The memory of the GPU is nearly full", results::LEVEL_HIGH, "measured");
-  finding.set_severity(part >= facts.limits("ME-001.high_used") ? results::SEVERITY_HIGH
-                                                                : results::SEVERITY_MEDIUM);
-  finding.add_evidence("At most " + FormatBytes(peak) + " of " +
-                       FormatBytes(memory.capacity_bytes) + " (" + FormatPercent(part) + "), " +
-                       (has_tensors
-                            ? "held by tensors, at " + FormatDuration(memory.tensors_time_ns)
-                            : std::string(memory.used_source)) +
-                       ".");
-  AddFix(facts,
-         {"Free what is not used any more, or split the work into smaller batches.",
-          "Recompute activations (torch.utils.checkpoint), use mixed precision, shard parameters "
-          "(FSDP), or accumulate gradients over smaller batches.",
-          "Recompute activations (tf.recompute_grad), use mixed precision, or smaller batches.",
-          "Recompute activations (jax.checkpoint), donate buffers (donate_argnums), or shard."},
-         &finding);
-  finding.set_caveat("A larger input ends the program.");
+  Finding finding = Make("ME-001.name", results::LEVEL_HIGH, {"ME-001.reason"});
+  finding.severity =
+      part >= facts.limits("ME-001.high_used") ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM;
+  finding.Evidence("ME-001.most",
+                   {say::Bytes(peak), say::Bytes(memory.capacity_bytes), say::Percent(part),
+                    has_tensors ? say::Phrase({"ME-001.held_by_tensors",
+                                               {say::Duration(memory.tensors_time_ns)}})
+                                : say::Phrase({memory.used_source})});
+  AddFix(facts, "ME-001.free_used_any_split", &finding);
+  finding.Caveat("ME-001.caveat");
   return finding;
 }
 
@@ -52,13 +41,12 @@ std::optional<Finding> UnusedMemory(const AdviceFacts& facts) {
   if (memory.used_peak_bytes == 0 || memory.capacity_bytes == 0 ||
       part >= facts.limits("ME-002.max_used"))
     return std::nullopt;
-  Finding finding = Make("ME-002", "The GPU has memory for larger batches", results::LEVEL_MEDIUM,
-                         "short peaks between two readings are not seen");
-  finding.set_severity(results::SEVERITY_INFO);
-  finding.add_evidence("At most " + FormatBytes(memory.used_peak_bytes) + " of " +
-                       FormatBytes(memory.capacity_bytes) + " (" + FormatPercent(part) + "), " +
-                       memory.used_source + ", while the GPU has time to spare.");
-  finding.add_fix("Use a larger batch, if the results allow it: the same launches do more work.");
+  Finding finding = Make("ME-002.name", results::LEVEL_MEDIUM, {"ME-002.reason"});
+  finding.severity = results::SEVERITY_INFO;
+  finding.Evidence("ME-002.most_while_gpu_time",
+                   {say::Bytes(memory.used_peak_bytes), say::Bytes(memory.capacity_bytes),
+                    say::Percent(part), say::Phrase({memory.used_source})});
+  finding.Fix("ME-002.use_larger_batch_results");
   return finding;
 }
 
@@ -73,20 +61,12 @@ std::optional<Finding> Fragmentation(const AdviceFacts& facts) {
   if (TakesAllMemory(facts) || part < facts.limits("ME-003.min_unused") ||
       Ratio(memory.reserved_bytes, memory.capacity_bytes) < facts.limits("ME-003.min_reserved"))
     return std::nullopt;
-  Finding finding =
-      Make("ME-003", "The allocator reserves much memory that no tensor can use",
-           results::LEVEL_MEDIUM, "a part may be a cache of blocks that fit again later");
-  finding.set_severity(results::SEVERITY_LOW);
-  finding.add_evidence("When tensors held most, at " + FormatDuration(memory.tensors_time_ns) +
-                       ", they held " + FormatBytes(memory.tensors_bytes) + " of " +
-                       FormatBytes(memory.reserved_bytes) + " reserved: " + FormatPercent(part) +
-                       " was not in use.");
-  AddFix(facts,
-         {"Use a pool of blocks of few sizes, or cudaMallocAsync.",
-          "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pad inputs to few sizes.",
-          "Set TF_GPU_ALLOCATOR=cuda_malloc_async, and pad inputs to few sizes.",
-          "Pad inputs to few sizes."},
-         &finding);
+  Finding finding = Make("ME-003.name", results::LEVEL_MEDIUM, {"ME-003.reason"});
+  finding.severity = results::SEVERITY_LOW;
+  finding.Evidence("ME-003.when_tensors_held_most",
+                   {say::Duration(memory.tensors_time_ns), say::Bytes(memory.tensors_bytes),
+                    say::Bytes(memory.reserved_bytes), say::Percent(part)});
+  AddFix(facts, "ME-003.use_pool_blocks_few", &finding);
   return finding;
 }
 
@@ -103,28 +83,20 @@ std::optional<Finding> MemoryGrows(const AdviceFacts& facts) {
       (memory.last_floor_bytes - memory.first_floor_bytes) / (memory.floor_steps - 1);
   const double in_hundred = Ratio(each, memory.capacity_bytes) * kHundred;
   if (in_hundred < facts.limits("ME-004.min_growth")) return std::nullopt;
-  Finding finding =
-      Make("ME-004", "Each step leaves more memory of the GPU allocated",
-           memory.floor_steps >= 2 * least ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
-           "measured in " + FormatNumber(memory.floor_steps) + " steps");
-  finding.set_severity(results::SEVERITY_MEDIUM);
-  finding.add_evidence(
-      "The least that a step has allocated rises from " + FormatBytes(memory.first_floor_bytes) +
-      " to " + FormatBytes(memory.last_floor_bytes) + " in " + FormatNumber(memory.floor_steps) +
-      " steps (" + memory.floor_source + "): " + FormatBytes(each) + " a step.");
+  Finding finding = Make(
+      "ME-004.name", memory.floor_steps >= 2 * least ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
+      {"ME-004.reason", {say::Count(memory.floor_steps)}});
+  finding.severity = results::SEVERITY_MEDIUM;
+  finding.Evidence(
+      "ME-004.least_step_allocated_rises",
+      {say::Bytes(memory.first_floor_bytes), say::Bytes(memory.last_floor_bytes),
+       say::Count(memory.floor_steps), say::Phrase({memory.floor_source}), say::Bytes(each)});
   const uint64_t left = memory.capacity_bytes > memory.last_floor_bytes
                             ? memory.capacity_bytes - memory.last_floor_bytes
                             : 0;
-  finding.add_evidence("At this pace the " + FormatBytes(memory.capacity_bytes) +
-                       " of the GPU are full after " +
-                       FormatNumber(left / std::max<uint64_t>(each, 1)) + " more steps.");
-  AddFix(facts,
-         {"Find what is not released: `gpuprof stats device_memory` lists live allocations.",
-          "Keep numbers, not tensors, across steps (loss.item(), detach()). `gpuprof stats heap` "
-          "names the operations whose tensors are live at the end.",
-          "Keep numbers, not tensors, across steps, and do not build new functions in the loop.",
-          "Drop references to old arrays across steps, or donate them (donate_argnums)."},
-         &finding);
+  finding.Evidence("ME-004.pace_gpu_full_after", {say::Bytes(memory.capacity_bytes),
+                                                  say::Count(left / std::max<uint64_t>(each, 1))});
+  AddFix(facts, "ME-004.find_released_gpuprof_stats", &finding);
   return finding;
 }
 
@@ -133,18 +105,13 @@ std::optional<Finding> AllocationChurn(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   const double per_step = Ratio(device.allocations.count, device.series.count());
   if (per_step < facts.limits("ME-005.min_calls")) return std::nullopt;
-  Finding finding = MakeOfDevice(device, "ME-005", "Steps allocate or free memory of CUDA");
-  finding.set_severity(results::SEVERITY_INFO);
-  finding.add_evidence(CountPerStep(device, device.allocations.count) +
-                       ": calls that allocate or free memory, " +
-                       FormatDuration(device.allocations.total_ns) +
-                       " in all. The longest: " + InstanceText(device.allocations.longest) + ".");
-  AddFix(facts,
-         {"Allocate once before the loop, or use cudaMallocAsync with a pool that keeps memory.",
-          "PyTorch keeps memory unless empty_cache() is called, or shapes change: "
-          "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
-          "Use TF_GPU_ALLOCATOR=cuda_malloc_async.", "Let XLA preallocate."},
-         &finding);
+  Finding finding = MakeOfDevice(device, "ME-005.name");
+  finding.severity = results::SEVERITY_INFO;
+  finding.Evidence(
+      "ME-005.calls_allocate_free_memory",
+      {CountPerStep(device, device.allocations.count), say::Duration(device.allocations.total_ns),
+       InstanceText(device.allocations.longest)});
+  AddFix(facts, "ME-005.allocate_once_before_loop", &finding);
   return finding;
 }
 
@@ -159,23 +126,20 @@ std::optional<Finding> SlowClocks(const AdviceFacts& facts) {
     return std::nullopt;
   const int64_t gain = Part(device.SavedPerStep(results::WHAT_IF_COMPUTE), drop);
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = MakeOfDevice(device, "GP-013", "The GPU runs below its clock");
-  finding.mutable_confidence()->set_level(
-      std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
-  finding.mutable_confidence()->set_reason("kernels that wait for memory gain less");
-  SetGain(facts, Bound(gain, "what kernels take longer at this clock"), &finding);
-  finding.add_evidence(
-      "In the steps it runs at " + FormatNumber(static_cast<uint64_t>(clocks.mean_mhz)) +
-      " MHz in the mean, of " + FormatNumber(static_cast<uint64_t>(clocks.highest_mhz)) + " MHz (" +
-      FormatPercent(drop) + " less), in " + FormatNumber(clocks.reading_count) + " readings.");
-  std::string reasons;
+  Finding finding = MakeOfDevice(device, "GP-013.name");
+  finding.level = std::min(finding.level, results::LEVEL_MEDIUM);
+  finding.reason = {"GP-013.reason"};
+  SetGain(facts, Bound(gain, "GP-013.gain"), &finding);
+  finding.Evidence("GP-013.steps_runs_mhz_mean",
+                   {say::Count(static_cast<uint64_t>(clocks.mean_mhz)),
+                    say::Count(static_cast<uint64_t>(clocks.highest_mhz)), say::Percent(drop),
+                    say::Count(clocks.reading_count)});
+  std::vector<Sentence> reasons;
   for (const auto& [name, ratio] : clocks.reasons)
-    reasons += (reasons.empty() ? "" : ", ") + name + " " + FormatPercent(ratio);
-  finding.add_evidence("The driver's reasons, by their part of the readings: " + reasons + ".");
-  finding.add_fix(
-      "sw_power_cap: raise the limit (nvidia-smi -pl), if the machine allows it. Thermal reasons: "
-      "better cooling. hw_power_brake_slowdown: the power supply.");
-  finding.set_caveat("The gain assumes that all kernels follow the clock.");
+    reasons.push_back({"all.name_and_figure", {say::Name(name), say::Percent(ratio)}});
+  finding.Evidence("GP-013.driver_reasons_part_readings", {say::List(std::move(reasons))});
+  finding.Fix("GP-013.sw_power_cap_raise_limit_nvidia");
+  finding.Caveat("GP-013.caveat");
   return finding;
 }
 
@@ -184,25 +148,17 @@ std::optional<Finding> SharedGpu(const AdviceFacts& facts) {
   const bool is_shared = gpu.shared_device_count() != 0 || gpu.left_out_process_count() != 0;
   const bool is_mig = facts.device && facts.device->is_mig;
   if (!is_shared && !is_mig) return std::nullopt;
-  Finding finding = Make("GP-016",
-                         is_shared ? "Several processes use the same GPU"
-                                   : "The GPU is a part of one that MIG divides",
-                         results::LEVEL_HIGH, "the devices are known by their uuid");
-  finding.set_severity(results::SEVERITY_INFO);
+  Finding finding = Make(is_shared ? "GP-016.name_shared" : "GP-016.name_mig", results::LEVEL_HIGH,
+                         "GP-016.reason");
+  finding.severity = results::SEVERITY_INFO;
   if (gpu.shared_device_count() != 0)
-    finding.add_evidence(FormatNumber(gpu.shared_device_count()) + " of " +
-                         FormatNumber(gpu.device_count()) +
-                         " GPUs had work of several recorded processes.");
+    finding.Evidence("GP-016.gpus_had_work_several",
+                     {say::Count(gpu.shared_device_count()), say::Count(gpu.device_count())});
   if (gpu.left_out_process_count() != 0)
-    finding.add_evidence(FormatNumber(gpu.left_out_process_count()) +
-                         " recorded processes that were not selected used these GPUs, too.");
-  if (is_mig)
-    finding.add_evidence(
-        "Other programs may use the other parts: all parts share the link to the "
-        "host, power and clocks.");
-  finding.add_fix(
-      "Measure once with the GPU alone. Figures of gaps, kernels and gains hold for "
-      "the mix that was recorded.");
+    finding.Evidence("GP-016.recorded_processes_selected_used",
+                     {say::Count(gpu.left_out_process_count())});
+  if (is_mig) finding.Evidence("GP-016.other_programs_may_use");
+  finding.Fix("GP-016.measure_once_gpu_alone");
   return finding;
 }
 

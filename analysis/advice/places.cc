@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/breakdown_words.h"
+#include "analysis/base/enum_word.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -140,7 +140,8 @@ MaybePlace LateLaunch(const AdviceFacts& facts) {
 
 MaybePlace IdlePlace(const AdviceFacts& facts) {
   if (!facts.device) return std::nullopt;
-  const MaybePlace place = GapOf(facts, TimeCategoryOf(facts.overview->gpu().idle_cause()));
+  const MaybePlace place =
+      GapOf(facts, ValueOfWord<results::TimeCategory>(facts.overview->gpu().idle_cause()));
   return place ? place : OfGap(facts.device->idle.longest);
 }
 
@@ -323,27 +324,26 @@ bool IsOfDevices(std::string_view id) {
 
 }  // namespace
 
-void AddPlace(const AdviceFacts& facts, results::Finding* finding) {
-  if (finding->has_place()) return;
+void AddPlace(const AdviceFacts& facts, Finding* finding) {
+  if (finding->place) return;
   MaybePlace place;
   for (const RulePlace& rule : kPlaces)
-    if (rule.id == finding->id()) place = rule.find(facts);
-  if (!place && IsOfDevices(finding->id())) place = DeviceStep(facts);
+    if (rule.id == finding->id) place = rule.find(facts);
+  if (!place && IsOfDevices(finding->id)) place = DeviceStep(facts);
   if (!place) place = HostStep(facts);
   if (!place) place = DeviceStep(facts);
   if (!place) return;
   Cut(facts.overview->meta(), &*place);
-  *finding->mutable_place() = std::move(*place);
+  finding->place = std::move(*place);
 }
 
-void SetKernelPlace(const AdviceFacts& facts, const std::string& kernel,
-                    results::Finding* finding) {
+void SetKernelPlace(const AdviceFacts& facts, const std::string& kernel, Finding* finding) {
   if (!facts.device) return;
   const auto& launches = facts.device->in_steps.longest_launches;
   const auto found = launches.find(kernel);
   if (found == launches.end()) return;
   if (const MaybePlace place = OfDevice(facts, results::PLACE_KIND_LONGEST_KERNEL, found->second))
-    *finding->mutable_place() = *place;
+    finding->place = *place;
 }
 
 }  // namespace gpuprof::analysis

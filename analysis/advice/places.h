@@ -14,9 +14,9 @@
 namespace gpuprof::analysis {
 
 // Adds the place of a finding, by the id of its rule. A place that the rule set stays.
-void AddPlace(const AdviceFacts& facts, results::Finding* finding);
+void AddPlace(const AdviceFacts& facts, Finding* finding);
 
 // Leads a finding to the longest launch of a kernel, by its full name.
-void SetKernelPlace(const AdviceFacts& facts, const std::string& kernel, results::Finding* finding);
+void SetKernelPlace(const AdviceFacts& facts, const std::string& kernel, Finding* finding);
 
 }  // namespace gpuprof::analysis

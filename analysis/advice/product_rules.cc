@@ -4,19 +4,15 @@
 // The rule about large products that stay below what their shape allows. See rules.h.
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using results::Finding;
 
 // A kernel of products, and the rate that its shape allows.
 struct SlowProduct {
@@ -25,12 +21,6 @@ struct SlowProduct {
   double allowed = 0;                       // operations a second
   int64_t gain_ns = 0;                      // of the whole recording
 };
-
-std::string TeraWords(double flop_per_s) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f TFLOP/s", flop_per_s / 1e12);
-  return text;
-}
 
 bool IsLargeProduct(const AdviceFacts& facts, const results::Kernel& kernel) {
   const bool is_product = kernel.family() == results::KERNEL_FAMILY_MATRIX ||
@@ -90,35 +80,26 @@ std::optional<Finding> SlowProducts(const AdviceFacts& facts) {
   });
   const auto steps = static_cast<int64_t>(std::max<uint64_t>(facts.device->series.count(), 1));
   if (Share(*facts.device, gain_ns / steps) < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = Make("GP-017", "Large products stay below what their shape allows",
-                         results::LEVEL_MEDIUM, "another shape may allow another rate");
-  SetGain(facts, Bound(gain_ns / steps, "what these products take beyond that rate"), &finding);
+  Finding finding = Make("GP-017.name", results::LEVEL_MEDIUM, {"GP-017.reason"});
+  SetGain(facts, Bound(gain_ns / steps, "GP-017.gain"), &finding);
   const SlowProduct& most = slow.front();
-  std::string words =
-      FormatPercent(Ratio(slow_ns, kernels.total_ns())) +
-      " of the kernels' time is in them. The largest: " + most.kernel->short_name() + ", " +
-      TeraWords(most.kernel->flop_per_s());
-  if (most.kernel->has_peak_flop_ratio())
-    words += " (" + FormatPercent(most.kernel->peak_flop_ratio()) + " of the device's peak)";
-  finding.add_evidence(words + ".");
-  if (most.faster != nullptr) {
-    finding.add_evidence(
-        "Other products of the same type reach more: " + most.faster->short_name() + ", " +
-        TeraWords(most.faster->flop_per_s()) + ".");
+  std::vector<Argument> arguments = {say::Percent(Ratio(slow_ns, kernels.total_ns())),
+                                     say::Name(most.kernel->short_name()),
+                                     say::Tera(most.kernel->flop_per_s())};
+  if (most.kernel->has_peak_flop_ratio()) {
+    arguments.push_back(say::Percent(most.kernel->peak_flop_ratio()));
+    finding.Evidence("GP-017.share_of_peak", std::move(arguments));
   } else {
-    finding.add_evidence("Its shape allows " + TeraWords(most.allowed) +
-                         ", by the peaks of the device and of its memory.");
+    finding.Evidence("GP-017.share", std::move(arguments));
   }
-  AddFix(facts,
-         {"Tune the library's choice for these shapes, or give it shapes that are multiples of its "
-          "tiles.",
-          "Tune the choice for these shapes: TORCHINDUCTOR_MAX_AUTOTUNE, TunableOp "
-          "(PYTORCH_TUNABLEOP_ENABLED=1) on AMD, a newer cuBLAS or hipBLASLt. Narrower types "
-          "(fp8) win more where the model allows them.",
-          "Let XLA choose among more algorithms: --xla_gpu_autotune_level=4.",
-          "Let XLA choose among more algorithms: --xla_gpu_autotune_level=4."},
-         &finding);
-  finding.set_caveat("The rates are those that the shapes of the operations ask for.");
+  if (most.faster != nullptr) {
+    finding.Evidence("GP-017.other_products_same_type",
+                     {say::Name(most.faster->short_name()), say::Tera(most.faster->flop_per_s())});
+  } else {
+    finding.Evidence("GP-017.shape_allows_peaks_device", {say::Tera(most.allowed)});
+  }
+  AddFix(facts, "GP-017.tune_library_choice_shapes", &finding);
+  finding.Caveat("GP-017.caveat");
   return finding;
 }
 

@@ -21,31 +21,28 @@ struct Row {
   std::string_view rule;
   unsigned frameworks;
   std::string_view name, value;
-  std::string_view what;
+  const char* what;  // the code of what it does
   std::string_view second = {}, second_value = {};
-  std::string_view caution = {};
+  const char* caution = nullptr;  // the code of what else it changes
 };
 
-constexpr std::string_view kTf32Caution = "products have a mantissa of 10 bits: results differ";
+constexpr char kTf32Caution[] = "GP-006.caution_tf32";
 
 // The variables as their makers document them: PyTorch's notes on CUDA, TensorFlow's and JAX's
 // guides, the manuals of CUDA, NCCL and glibc.
 constexpr Row kRows[] = {
     {"SY-002", kTorch, "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True",
-     "PyTorch's allocator grows its blocks, and asks CUDA for fewer of them"},
-    {"SY-002", kTensorFlow, "TF_GPU_ALLOCATOR", "cuda_malloc_async",
-     "TensorFlow takes memory from CUDA's pool, which does not wait for the GPU"},
+     "all.remedy_expandable"},
+    {"SY-002", kTensorFlow, "TF_GPU_ALLOCATOR", "cuda_malloc_async", "SY-002.remedy_pool"},
     {"ME-005", kTorch, "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True",
-     "PyTorch's allocator grows its blocks, and asks CUDA for fewer of them"},
-    {"LA-007", kAny, "CUDA_MODULE_LOADING", "EAGER",
-     "CUDA loads all code when the program starts, and none within steps"},
-    {"LA-001", kTensorFlow, "TF_GPU_THREAD_MODE", "gpu_private",
-     "TensorFlow launches a GPU's work from threads that do nothing else"},
+     "all.remedy_expandable"},
+    {"LA-007", kAny, "CUDA_MODULE_LOADING", "EAGER", "LA-007.remedy_eager"},
+    {"LA-001", kTensorFlow, "TF_GPU_THREAD_MODE", "gpu_private", "LA-001.remedy_threads"},
     {"GP-006",
      kTorch,
      "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
      "1",
-     "PyTorch computes products of 32 bits on tensor cores",
+     "GP-006.remedy_torch",
      {},
      {},
      kTf32Caution},
@@ -53,17 +50,15 @@ constexpr Row kRows[] = {
      kJax,
      "JAX_DEFAULT_MATMUL_PRECISION",
      "tensorfloat32",
-     "JAX computes products of 32 bits on tensor cores",
+     "GP-006.remedy_jax",
      {},
      {},
      kTf32Caution},
-    {"CO-001", kTorch, "CUDA_DEVICE_MAX_CONNECTIONS", "1",
-     "the GPU begins kernels in the order of their launches, collectives first"},
+    {"CO-001", kTorch, "CUDA_DEVICE_MAX_CONNECTIONS", "1", "CO-001.remedy_connections"},
     {"CO-001", kJax, "XLA_FLAGS", "--xla_gpu_enable_latency_hiding_scheduler=true",
-     "XLA moves collectives so that other work hides them"},
-    {"CO-006", kAny, "NCCL_MAX_CTAS", "8", "NCCL's kernels leave more multiprocessors to others"},
-    {"ME-006", kAny, "MALLOC_MMAP_MAX_", "0",
-     "glibc keeps large blocks instead of mapping them anew each time", "MALLOC_TRIM_THRESHOLD_",
+     "CO-001.remedy_xla"},
+    {"CO-006", kAny, "NCCL_MAX_CTAS", "8", "CO-006.remedy_ctas"},
+    {"ME-006", kAny, "MALLOC_MMAP_MAX_", "0", "ME-006.remedy_mmap", "MALLOC_TRIM_THRESHOLD_",
      "17179869184"},
 };
 
@@ -86,30 +81,23 @@ unsigned FrameworkBit(const AdviceFacts& facts) {
   }
 }
 
-void AddVariable(std::string_view name, std::string_view value, results::Remedy* remedy) {
-  results::EnvironmentVariable* variable = remedy->add_variables();
-  variable->set_name(std::string(name));
-  variable->set_value(std::string(value));
-}
-
 }  // namespace
 
-void AddRemedy(std::string_view name, std::string_view value, std::string_view what,
-               results::Finding* finding) {
-  results::Remedy* remedy = finding->add_remedies();
-  remedy->set_what(std::string(what));
-  AddVariable(name, value, remedy);
+void AddRemedy(std::string_view name, std::string_view value, const char* what, Finding* finding) {
+  FindingRemedy& remedy = finding->remedies.emplace_back();
+  remedy.what = what;
+  remedy.variables.emplace_back(name, value);
 }
 
-void AddRemedies(const AdviceFacts& facts, results::Finding* finding) {
+void AddRemedies(const AdviceFacts& facts, Finding* finding) {
   const unsigned framework = FrameworkBit(facts);
   for (const Row& row : kRows) {
-    if (row.rule != finding->id() || (row.frameworks & framework) == 0) continue;
+    if (row.rule != finding->id || (row.frameworks & framework) == 0) continue;
     if (!ValueOf(facts, row.name).empty()) continue;  // the user has chosen
     AddRemedy(row.name, row.value, row.what, finding);
-    results::Remedy* remedy = finding->mutable_remedies(finding->remedies_size() - 1);
-    if (!row.second.empty()) AddVariable(row.second, row.second_value, remedy);
-    remedy->set_caution(std::string(row.caution));
+    FindingRemedy& remedy = finding->remedies.back();
+    if (!row.second.empty()) remedy.variables.emplace_back(row.second, row.second_value);
+    if (row.caution != nullptr) remedy.caution = row.caution;
   }
 }
 

@@ -12,10 +12,10 @@
 namespace gpuprof::analysis {
 
 // Adds the remedies of a finding.
-void AddRemedies(const AdviceFacts& facts, results::Finding* finding);
+void AddRemedies(const AdviceFacts& facts, Finding* finding);
 
-// Adds the remedy that sets `name` to `value`, or removes it where `value` is empty.
-void AddRemedy(std::string_view name, std::string_view value, std::string_view what,
-               results::Finding* finding);
+// Adds the remedy that sets `name` to `value`, or removes it where `value` is empty. `what` is the
+// code of what that does.
+void AddRemedy(std::string_view name, std::string_view value, const char* what, Finding* finding);
 
 }  // namespace gpuprof::analysis

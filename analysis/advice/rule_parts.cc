@@ -5,20 +5,16 @@
 
 #include <algorithm>
 
-#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 
-using results::Finding;
-
-Finding Make(std::string_view id, std::string_view name, results::Level level,
-             std::string_view reason) {
+Finding Make(const char* name, results::Level level, Sentence reason) {
   Finding finding;
-  finding.set_id(std::string(id));
-  finding.set_name(std::string(name));
-  finding.mutable_confidence()->set_level(level);
-  finding.mutable_confidence()->set_reason(std::string(reason));
+  finding.name = name;
+  finding.id = RuleOf(name);
+  finding.level = level;
+  finding.reason = std::move(reason);
   return finding;
 }
 
@@ -37,10 +33,10 @@ bool HasSteps(const AdviceFacts& facts) {
   return facts.overview->has_steps() && facts.overview->steps().count() >= 3;
 }
 
-std::string PartOfStep(const AdviceFacts& facts, int64_t ns) {
+Argument PartOfStep(const AdviceFacts& facts, int64_t ns) {
   const int64_t step = facts.overview->steps().mean_ns();
-  return FormatDuration(ns) + " of the mean step of " + FormatDuration(step) + " (" +
-         FormatPercent(Ratio(ns, step)) + ")";
+  return say::Phrase({"all.part_of_step",
+                      {say::Duration(ns), say::Duration(step), say::Percent(Ratio(ns, step))}});
 }
 
 const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name) {
@@ -61,10 +57,11 @@ int64_t Part(int64_t ns, double part) {
 
 double Share(const DeviceFacts& device, int64_t ns) { return Ratio(ns, device.StepNs()); }
 
-std::string OfStep(const DeviceFacts& device, int64_t ns) {
+Argument OfStep(const DeviceFacts& device, int64_t ns) {
   const bool has_steps = device.verdict.window() != results::STEP_WINDOW_ALL;
-  return FormatDuration(ns) + " (" + FormatPercent(Share(device, ns)) + ") of " +
-         (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
+  return say::Phrase(
+      {has_steps ? "all.of_step" : "all.of_recording",
+       {say::Duration(ns), say::Percent(Share(device, ns)), say::Duration(device.StepNs())}});
 }
 
 bool IsSteady(const AdviceFacts& facts) {
@@ -77,42 +74,45 @@ bool HasWholeSteps(const AdviceFacts& facts) {
          facts.device->verdict.window() != results::STEP_WINDOW_ALL;
 }
 
-Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string_view name) {
-  return Make(id, name, device.verdict.confidence().level(),
-              device.verdict.confidence().level() == results::LEVEL_HIGH
-                  ? "each launch and each piece of work was timed"
-                  : device.verdict.confidence().reason());
+Finding MakeOfDevice(const DeviceFacts& device, const char* name) {
+  const results::Confidence& confidence = device.verdict.confidence();
+  return Make(name, confidence.level(),
+              confidence.level() == results::LEVEL_HIGH
+                  ? Sentence("all.all_was_timed")
+                  : Sentence("all.given", {say::Name(confidence.reason())}));
 }
 
 std::optional<Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
-                                    ThresholdName least, std::string_view id, std::string_view name,
-                                    std::string_view change) {
+                                    ThresholdName least, const char* name, const char* change) {
   if (!HasWholeSteps(facts) || pieces.count == 0) return std::nullopt;
   const double part = Share(*facts.device, pieces.saved_per_step_ns);
   if (part < std::max(facts.limits(least), facts.limits("all.min_gain"))) return std::nullopt;
-  Finding finding = MakeOfDevice(*facts.device, id, name);
+  Finding finding = MakeOfDevice(*facts.device, name);
   SetGain(facts, Replayed(pieces.saved_per_step_ns, change), &finding);
   return finding;
 }
 
-std::string CountPerStep(const DeviceFacts& device, uint64_t count) {
+Argument CountPerStep(const DeviceFacts& device, uint64_t count) {
   const auto steps = std::max<uint64_t>(device.series.count(), 1);
-  const std::string number =
-      count % steps == 0 || count >= 100 * steps
-          ? FormatNumber(count / steps)
-          : FormatReal(static_cast<double>(count) / static_cast<double>(steps));
-  return number + " a step";
+  return say::Phrase({"all.per_step",
+                      {count % steps == 0 || count >= 100 * steps
+                           ? say::Count(count / steps)
+                           : say::Real(static_cast<double>(count) / static_cast<double>(steps))}});
 }
 
-std::string InstanceText(const Instance& instance) {
-  std::string words = instance.name + (instance.name.empty() ? "" : " of ") +
-                      FormatDuration(instance.duration_ns) + " at " +
-                      FormatDuration(instance.start_ns);
-  if (instance.step) words += " in step " + std::to_string(*instance.step);
-  if (instance.device) words += ", on device " + std::to_string(*instance.device);
-  if (instance.stream) words += ", stream " + std::to_string(*instance.stream);
-  if (instance.tid) words += ", by thread " + std::to_string(*instance.tid);
-  return words;
+Argument InstanceText(const Instance& instance) {
+  std::vector<Sentence> parts;
+  const Argument length = say::Duration(instance.duration_ns);
+  const Argument start = say::Duration(instance.start_ns);
+  if (instance.name.empty())
+    parts.push_back({"all.instance", {length, start}});
+  else
+    parts.push_back({"all.instance_of", {say::Name(instance.name), length, start}});
+  if (instance.step) parts.push_back({"all.in_step", {say::Plain(*instance.step)}});
+  if (instance.device) parts.push_back({"all.on_device", {say::Plain(*instance.device)}});
+  if (instance.stream) parts.push_back({"all.on_stream", {say::Plain(*instance.stream)}});
+  if (instance.tid) parts.push_back({"all.by_thread", {say::Plain(*instance.tid)}});
+  return say::Run(std::move(parts));
 }
 
 std::string WithoutAddresses(std::string_view name) {
@@ -150,13 +150,9 @@ bool TakesAllMemory(const AdviceFacts& facts) {
   return framework == Framework::kTensorFlow || framework == Framework::kJax;
 }
 
-void AddFix(const AdviceFacts& facts, const FixWords& words, Finding* finding) {
-  const Framework framework = FrameworkOf(facts);
-  const char* own = framework == Framework::kTorch        ? words.torch
-                    : framework == Framework::kTensorFlow ? words.tensorflow
-                    : framework == Framework::kJax        ? words.jax
-                                                          : nullptr;
-  finding->add_fix(own != nullptr ? own : words.cuda);
+void AddFix(const AdviceFacts& facts, const char* code, Finding* finding) {
+  finding->Fix(code);
+  finding->fixes.back().framework = FrameworkOf(facts);
 }
 
 }  // namespace gpuprof::analysis

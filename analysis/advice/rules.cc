@@ -11,15 +11,12 @@
 #include "analysis/advice/places.h"
 #include "analysis/advice/remedies.h"
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/text.h"
+#include "analysis/base/units.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using results::Finding;
 
 // Whether torch.compile made some of what ran.
 bool IsCompiled(const AdviceFacts& facts) {
@@ -33,17 +30,10 @@ bool IsCompiled(const AdviceFacts& facts) {
 // Adds what to do so that Python starts fewer operations.
 void AddCompileFix(const AdviceFacts& facts, Finding* finding) {
   if (IsCompiled(facts)) {
-    finding->add_fix(
-        "Parts of the program are compiled already. TORCH_LOGS=graph_breaks,recompiles shows where "
-        "compiled code returns to Python.");
+    finding->Fix("all.parts_program_compiled_already");
     return;
   }
-  AddFix(facts,
-         {"Start fewer, larger operations.",
-          "model = torch.compile(model): fewer operations are started from Python.",
-          "tf.function(jit_compile=True): fewer operations are started from Python.",
-          "Put the whole step under jax.jit: fewer operations are started from Python."},
-         finding);
+  AddFix(facts, "all.start_fewer_larger_operations", finding);
 }
 
 std::optional<Finding> HostBound(const AdviceFacts& facts) {
@@ -52,16 +42,12 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
   if (Ratio(bare, facts.overview->steps().mean_ns()) < facts.limits("HO-001.min_share"))
     return std::nullopt;
   if (WaitsLongerThan(facts, bare)) return std::nullopt;
-  Finding finding = Make("HO-001", "Much of a step runs no operation at all", results::LEVEL_MEDIUM,
-                         "measured, but the code that runs instead was not recorded");
-  finding.add_evidence(PartOfStep(facts, bare) +
-                       " has no operation open on the step's thread: Python, or other host code.");
-  SetGain(facts, Bound(bare, "the time without an operation"), &finding);
-  finding.add_fix(
-      "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
-      "the step, or do it every N steps.");
+  Finding finding = Make("HO-001.name", results::LEVEL_MEDIUM, {"HO-001.reason"});
+  finding.Evidence("HO-001.operation_open_step_thread", {PartOfStep(facts, bare)});
+  SetGain(facts, Bound(bare, "HO-001.gain"), &finding);
+  finding.Fix("HO-001.move_per_step_python");
   AddCompileFix(facts, &finding);
-  finding.set_caveat("The gain is only the part that can be left out or moved elsewhere.");
+  finding.Caveat("HO-001.caveat");
   return finding;
 }
 
@@ -96,18 +82,15 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   const auto recoverable = static_cast<int64_t>(static_cast<double>(floor) * per_step);
   if (Ratio(recoverable, steps.mean_ns()) < facts.limits("all.min_gain")) return std::nullopt;
   if (WaitsLongerThan(facts, step_ns)) return std::nullopt;
-  Finding finding =
-      Make("LA-002", "Steps consist of very many very short operations", results::LEVEL_MEDIUM,
-           "call cost taken from the cheapest tenth of operations");
-  finding.add_evidence(FormatNumber(WholeNumber(per_step)) + " operations per step of " +
-                       FormatDuration(mean) + " each on average.");
-  finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
-                       ", little more than the call: " + FormatDuration(recoverable) +
-                       " per step.");
-  SetGain(facts, Bound(recoverable, "what each operation costs as a call"), &finding);
-  finding.add_fix("Larger batches: the same calls do more work.");
+  Finding finding = Make("LA-002.name_ops", results::LEVEL_MEDIUM, {"LA-002.reason_ops"});
+  finding.Evidence("LA-002.operations_per_step_average",
+                   {say::Count(WholeNumber(per_step)), say::Duration(mean)});
+  finding.Evidence("LA-002.cheapest_tenth_takes_little",
+                   {say::Duration(floor), say::Duration(recoverable)});
+  SetGain(facts, Bound(recoverable, "LA-002.gain_ops"), &finding);
+  finding.Fix("LA-002.larger_batches_same_calls");
   AddCompileFix(facts, &finding);
-  finding.set_caveat("The gain assumes that nearly all of these calls can be fused.");
+  finding.Caveat("LA-002.caveat");
   return finding;
 }
 
@@ -132,15 +115,11 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   const int64_t gain = HostGain(facts, per_step);
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("OP-001.min_share"))
     return std::nullopt;
-  Finding finding =
-      Make("OP-001", "The optimizer spends its time in Python, between operations",
-           results::LEVEL_MEDIUM, "time of the optimizer's step in which no operation ran");
-  finding.add_evidence(PartOfStep(facts, per_step) + " runs no operation, inside " +
-                       optimizer->name() + ".");
-  SetGain(facts, Bound(gain, "Python between the optimizer's operations"), &finding);
-  finding.add_fix(
-      "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
-      "all parameters.");
+  Finding finding = Make("OP-001.name", results::LEVEL_MEDIUM, {"OP-001.reason"});
+  finding.Evidence("OP-001.runs_operation_inside",
+                   {PartOfStep(facts, per_step), say::Name(optimizer->name())});
+  SetGain(facts, Bound(gain, "OP-001.gain"), &finding);
+  finding.Fix("OP-001.give_optimizer_fused_true");
   return finding;
 }
 
@@ -163,30 +142,23 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   const uint32_t cores = facts.overview->environment().core_count();
   const bool known = facts.busy_cores.has_value() && cores > 0;
   const bool others = known && *facts.busy_cores < facts.limits("TH-001.min_own") * cores;
-  Finding finding = Make("TH-001",
-                         others ? "Other programs use the processors that steps need"
-                                : "More threads want to run than there are processors",
-                         results::LEVEL_MEDIUM, "the kernel's accounting of the step's thread");
-  finding.add_evidence(PartOfStep(facts, per_step) +
-                       " the step's thread was ready to run but had no processor.");
+  Finding finding = Make(others ? "TH-001.name_others" : "TH-001.name_own", results::LEVEL_MEDIUM,
+                         "TH-001.reason");
+  finding.Evidence("TH-001.step_thread_ready_run", {PartOfStep(facts, per_step)});
   if (known) {
-    finding.add_evidence("The processes recorded kept " + FormatReal(*facts.busy_cores) + " of " +
-                         std::to_string(cores) + " processors busy.");
+    finding.Evidence("TH-001.processes_recorded_kept_processors",
+                     {say::Real(*facts.busy_cores), say::Plain(cores)});
   }
-  SetGain(facts, Bound(gain, "waits for a processor"), &finding);
+  SetGain(facts, Bound(gain, "TH-001.gain"), &finding);
   if (others) {
-    finding.add_fix(
-        "Measure on a quiet machine, or give the job its own processors (taskset, cgroup limits, "
-        "the scheduler's request).");
+    finding.Fix("TH-001.measure_quiet_machine_give");
   } else {
-    finding.add_fix(
-        "Use fewer threads (torch.set_num_threads(N) in the training process, OMP_NUM_THREADS=1 in "
-        "each worker), fewer workers, or more processors.");
-    finding.set_caveat("Work of other programs on this machine counts too.");
+    finding.Fix("TH-001.use_fewer_threads_torch");
+    finding.Caveat("TH-001.caveat");
     const auto processes = static_cast<uint32_t>(std::max(facts.overview->processes_size(), 1));
     if (cores != 0)
       AddRemedy("OMP_NUM_THREADS", std::to_string(std::max(cores / processes, 1u)),
-                "each process has its part of the processors", &finding);
+                "TH-001.part_each", &finding);
   }
   return finding;
 }
@@ -205,12 +177,12 @@ std::optional<Finding> Jitter(const AdviceFacts& facts) {
   for (const results::StepCategory& category : steps.categories()) {
     if (worst == nullptr || rise(category) > rise(*worst)) worst = &category;
   }
-  Finding finding = Make("ST-002", "Steps differ much in length", results::LEVEL_HIGH, "measured");
-  finding.add_evidence("The median step takes " + FormatDuration(steps.median_ns()) +
-                       ", one in ten more than " + FormatDuration(steps.p90_ns()) + "; `" +
-                       worst->name() + "` differs most.");
-  SetGain(facts, Bound(gain, "what the mean step takes beyond the median one"), &finding);
-  finding.add_fix("See which steps are slow and in what: `gpuprof stats steps`.");
+  Finding finding = Make("ST-002.name", results::LEVEL_HIGH, {"ST-002.reason"});
+  finding.Evidence(
+      "ST-002.median_step_takes_ten",
+      {say::Duration(steps.median_ns()), say::Duration(steps.p90_ns()), say::Name(worst->name())});
+  SetGain(facts, Bound(gain, "ST-002.gain"), &finding);
+  finding.Fix("ST-002.see_steps_slow_gpuprof");
   return finding;
 }
 
@@ -220,14 +192,12 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
     return std::nullopt;
   const double brief = Ratio(heap->short_lived_bytes(), heap->allocated_bytes());
   if (brief < facts.limits("ME-006.min_short_lived")) return std::nullopt;
-  Finding finding = Make("ME-006", "Memory is allocated from the heap and freed again and again",
-                         results::LEVEL_LOW, "the volume is measured, but its cost is not");
-  finding.add_evidence(FormatBytes(WholeNumber(heap->allocated_bytes_per_step())) + " per step, " +
-                       FormatPercent(brief) + " of all bytes live less than 10 ms.");
-  finding.add_fix(
-      "Reuse buffers (out=, in-place operations), or preload an allocator that keeps large blocks "
-      "(jemalloc, tcmalloc). Without them, large blocks are mapped anew each time.");
-  finding.set_caveat("The cost was not measured: compare step times before and after.");
+  Finding finding = Make("ME-006.name", results::LEVEL_LOW, {"ME-006.reason"});
+  finding.Evidence(
+      "ME-006.per_step_bytes_live",
+      {say::Bytes(WholeNumber(heap->allocated_bytes_per_step())), say::Percent(brief)});
+  finding.Fix("ME-006.reuse_buffers_out_place");
+  finding.Caveat("ME-006.caveat");
   return finding;
 }
 
@@ -236,22 +206,20 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   const bool slowed = overview.cost().slowdown_ratio() > facts.limits("EN-002.max_slowdown");
   const bool has_clock_error = facts.host.clock_error_ns > facts.limits("EN-002.max_clock_error");
   if (overview.meta().losses().empty() && !slowed && !has_clock_error) return std::nullopt;
-  Finding finding =
-      Make("EN-002", "This recording has defects", results::LEVEL_HIGH, "counted by the recorder");
+  Finding finding = Make("EN-002.name", results::LEVEL_HIGH, {"EN-002.reason"});
   for (const results::Loss& loss : overview.meta().losses()) {
-    finding.add_evidence(FormatNumber(loss.count()) + " lost: " + loss.name() + ".");
-    finding.add_fix(loss.fix());
+    finding.Evidence("EN-002.lost", {say::Count(loss.count()), say::Name(loss.name())});
+    finding.Fix("all.given", {say::Name(loss.fix())});
   }
   if (slowed) {
-    finding.add_evidence("Recording slowed the program by about " +
-                         FormatPercent(overview.cost().slowdown_ratio()) + ".");
-    finding.add_fix("Record less: use --trace with fewer sources, or a shorter --capture.");
+    finding.Evidence("EN-002.recording_slowed_program_about",
+                     {say::Percent(overview.cost().slowdown_ratio())});
+    finding.Fix("EN-002.record_less_use_trace");
   }
   if (has_clock_error) {
-    finding.add_evidence("Times of the GPU may differ by " +
-                         FormatDuration(static_cast<int64_t>(facts.host.clock_error_ns)) +
-                         " from those of the host: shorter gaps say nothing.");
-    finding.add_fix("Record on a machine that is less busy, so that the clocks are read closely.");
+    finding.Evidence("EN-002.times_gpu_may_differ",
+                     {say::Duration(static_cast<int64_t>(facts.host.clock_error_ns))});
+    finding.Fix("EN-002.record_machine_less_busy");
   }
   return finding;
 }
@@ -309,7 +277,7 @@ constexpr Explanation kExplanations[] = {
 void RemoveExplained(std::vector<Finding>* findings) {
   const auto find = [&](std::string_view id) {
     return std::find_if(findings->begin(), findings->end(),
-                        [&](const Finding& finding) { return finding.id() == id; });
+                        [&](const Finding& finding) { return finding.id == id; });
   };
   for (const Explanation& each : kExplanations) {
     const auto specific = find(each.specific), general = find(each.general);
@@ -317,23 +285,6 @@ void RemoveExplained(std::vector<Finding>* findings) {
     const auto least = static_cast<double>(HighNs(*general)) * each.least_part;
     if (static_cast<double>(HighNs(*specific)) >= least) findings->erase(general);
   }
-}
-
-constexpr std::string_view kDeviceWord = "GPU";
-
-// Replaces the word that rules use for a device.
-void UseDeviceWord(const std::string& word, std::string* text) {
-  for (size_t at = text->find(kDeviceWord); at != std::string::npos;
-       at = text->find(kDeviceWord, at + word.size()))
-    text->replace(at, kDeviceWord.size(), word);
-}
-
-void UseDeviceWord(const std::string& word, Finding* finding) {
-  UseDeviceWord(word, finding->mutable_name());
-  UseDeviceWord(word, finding->mutable_caveat());
-  UseDeviceWord(word, finding->mutable_confidence()->mutable_reason());
-  for (std::string& each : *finding->mutable_evidence()) UseDeviceWord(word, &each);
-  for (std::string& each : *finding->mutable_fix()) UseDeviceWord(word, &each);
 }
 
 }  // namespace
@@ -360,7 +311,7 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   }
   // A batch can be larger where the GPU has both time and memory.
   const bool has_time = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    const std::string_view id = finding.id();
+    const std::string_view id = finding.id;
     return id == "LA-001" || id == "GP-001" || id == "GP-004" || id == "LA-002";
   });
   if (has_time) apply(UnusedMemory);
@@ -380,11 +331,9 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));
   }
-  const std::string word = DeviceWord(*facts.overview);
   for (Finding& finding : findings) {
     AddPlace(facts, &finding);
     AddRemedies(facts, &finding);
-    if (word != kDeviceWord) UseDeviceWord(word, &finding);
   }
   return findings;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/advice/device_facts.h"
+#include "analysis/advice/finding.h"
 #include "analysis/advice/pieces.h"
 #include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
@@ -124,7 +125,10 @@ struct AdviceFacts {
   std::optional<DeviceFacts> device;  // none: no work of a device was recorded
 };
 
+// Returns what stands behind times of GPUs that are sums over devices, or of several processes.
+Argument OfDevices(const results::OverviewGpu& gpu);
+
 // Greatest gain first; then those without a figure.
-std::vector<results::Finding> Advise(const AdviceFacts& facts);
+std::vector<Finding> Advise(const AdviceFacts& facts);
 
 }  // namespace gpuprof::analysis

@@ -4,19 +4,15 @@
 // Rules about recordings without steps. See rules.h.
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-using results::Finding;
-
-// Parts of the time of the thread that leads the run.
-
-std::string Part(int64_t ns, int64_t whole) {
-  return FormatDuration(ns) + " (" + FormatPercent(Ratio(ns, whole)) + ")";
+// Returns a part of the time of the thread that leads the run.
+Argument PartOf(int64_t ns, int64_t whole) {
+  return say::Phrase({"RU-001.part", {say::Duration(ns), say::Percent(Ratio(ns, whole))}});
 }
 
 }  // namespace
@@ -26,19 +22,14 @@ std::optional<Finding> DataInRun(const AdviceFacts& facts) {
   const RunAccount& run = *facts.run;
   const double part = Ratio(run.data_wait_ns, run.life_ns);
   if (part < facts.limits("IN-007.min_share")) return std::nullopt;
-  Finding finding = Make("IN-007", "The program waits for the next element of tf.data",
-                         results::LEVEL_MEDIUM, "waits whose stack leads to tf.data's iterator");
-  finding.set_severity(part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
-                                                                   : results::SEVERITY_LOW);
-  finding.add_evidence(FormatNumber(run.data_wait_count) +
-                       " waits inside tf.data's iterator took " +
-                       Part(run.data_wait_ns, run.life_ns) + " of the run.");
-  finding.add_fix(
-      "Let tf.data work ahead: end the dataset with .prefetch(tf.data.AUTOTUNE), and give map() "
-      "num_parallel_calls=tf.data.AUTOTUNE.");
-  finding.add_fix("Make each element cheaper: store decoded or smaller samples, or use cache().");
-  finding.set_caveat(
-      "The gain is at most the time waited. It is reached only if the input is ready in time.");
+  Finding finding = Make("IN-007.name_run", results::LEVEL_MEDIUM, {"IN-007.reason_run"});
+  finding.severity = part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
+                                                                 : results::SEVERITY_LOW;
+  finding.Evidence("IN-007.waits_inside_tf_data",
+                   {say::Count(run.data_wait_count), PartOf(run.data_wait_ns, run.life_ns)});
+  finding.Fix("IN-007.let_tf_data_work");
+  finding.Fix("IN-007.make_element_cheaper_or_cache");
+  finding.Caveat("IN-007.caveat");
   return finding;
 }
 
@@ -46,42 +37,34 @@ std::optional<Finding> TimeOfRun(const AdviceFacts& facts) {
   if (facts.overview->has_steps() || !facts.run) return std::nullopt;
   const RunAccount& run = *facts.run;
   const bool waits = Ratio(run.waiting_ns, run.life_ns) >= facts.limits("RU-001.min_waits");
-  Finding finding = Make("RU-001", "Without steps: where the time of the run went",
-                         results::LEVEL_HIGH, "the kernel's accounting, and every wait was timed");
-  finding.set_severity(results::SEVERITY_INFO);
-  const std::string whose = run.process.empty() ? "" : " of process " + run.process;
-  std::string words = "Thread " + run.name + " (" + std::to_string(run.tid) + ")" + whose +
-                      ", in " + FormatDuration(run.life_ns) + ": " + Part(run.cpu_ns, run.life_ns) +
-                      " on a processor, ";
+  Finding finding = Make("RU-001.name", results::LEVEL_HIGH, {"RU-001.reason"});
+  finding.severity = results::SEVERITY_INFO;
+  std::vector<Sentence> whose, ready;
+  if (!run.process.empty()) whose.push_back({"RU-001.of_process", {say::Name(run.process)}});
   if (run.runqueue_wait_ns > 0)
-    words += Part(run.runqueue_wait_ns, run.life_ns) + " ready but without a processor, ";
-  finding.add_evidence(words + Part(run.waiting_ns, run.life_ns) + " in waits.");
+    ready.push_back({"RU-001.ready", {PartOf(run.runqueue_wait_ns, run.life_ns)}});
+  finding.Evidence("RU-001.thread",
+                   {say::Name(run.name), say::Plain(run.tid), say::Run(std::move(whose)),
+                    say::Duration(run.life_ns), PartOf(run.cpu_ns, run.life_ns),
+                    say::Run(std::move(ready)), PartOf(run.waiting_ns, run.life_ns)});
   if (run.busy_cores > 0) {
-    finding.add_evidence("All threads of this process together kept " + FormatReal(run.busy_cores) +
-                         " of " + std::to_string(facts.overview->environment().core_count()) +
-                         " processors busy.");
+    finding.Evidence(
+        "RU-001.threads_process_together_kept",
+        {say::Real(run.busy_cores), say::Plain(facts.overview->environment().core_count())});
   }
   for (const RunWait& wait : run.waits) {
     if (Ratio(wait.total_ns, run.life_ns) < facts.limits("RU-001.min_named")) continue;
-    const std::string caller =
-        wait.caller.empty() ? "" : ", called by " + ShortFunctionName(wait.caller);
-    finding.add_evidence(FormatDuration(wait.total_ns) + " in " + FormatNumber(wait.count) +
-                         (wait.count == 1 ? " wait" : " waits") + " of kind `" + wait.kind + "`" +
-                         caller + ".");
+    std::vector<Sentence> caller;
+    if (!wait.caller.empty())
+      caller.push_back({"RU-001.called_by", {say::Name(ShortFunctionName(wait.caller))}});
+    finding.Evidence("RU-001.kind", {say::Duration(wait.total_ns), say::Count(wait.count),
+                                     say::Name(wait.kind), say::Run(std::move(caller))});
   }
   if (waits) {
-    finding.add_fix(
-        "Find what the waits wait for: `gpuprof stats stacks --by wait_all`. If they wait for "
-        "data, "
-        "prepare the data ahead of time in another thread or process.");
+    finding.Fix("RU-001.find_waits_wait_gpuprof");
   }
-  finding.add_fix(
-      "Put an NVTX range called `step` around each step, or name other ranges with --step-marker. "
-      "The steps are then divided in the same way.");
-  finding.set_caveat(
-      "The functions that computed are not known: gpuprof takes stacks of memory and waits, none "
-      "of "
-      "running code.");
+  finding.Fix("RU-001.put_nvtx_range_called");
+  finding.Caveat("RU-001.caveat");
   return finding;
 }
 

@@ -25,9 +25,9 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
+#include "analysis/passes/stack_frames.h"
 #include "analysis/passes/unrelated_files.h"
 #include "analysis/render/figures.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 

@@ -140,12 +140,12 @@ void FillMemoryFacts(PassContext& context, size_t index, uint32_t device, Memory
           facts->used_peak_bytes = static_cast<uint64_t>(bytes);
           facts->used_peak_time_ns = time;
         }
-        facts->used_source = "as NVML read it";
+        facts->used_source = "all.as_nvml_read";
       });
     });
   }
   std::vector<Level> levels = TensorLevels(process, device);
-  facts->floor_source = "tensors";
+  facts->floor_source = "all.tensors";
   for (const Level& level : levels) {
     if (level.bytes <= facts->tensors_bytes) continue;
     facts->tensors_bytes = level.bytes;
@@ -156,11 +156,11 @@ void FillMemoryFacts(PassContext& context, size_t index, uint32_t device, Memory
     if (level.reserved <= facts->used_peak_bytes) continue;
     facts->used_peak_bytes = level.reserved;
     facts->used_peak_time_ns = level.time_ns;
-    facts->used_source = "reserved by the framework";
+    facts->used_source = "all.reserved_by_framework";
   }
   if (levels.empty()) {
     levels = CudaLevels(process, device);
-    facts->floor_source = "allocations through CUDA";
+    facts->floor_source = "all.cuda_allocations";
   }
   if (!levels.empty()) FillFloors(levels, context.steps(index).steps, facts);
 }

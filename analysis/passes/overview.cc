@@ -11,6 +11,7 @@
 #include <set>
 
 #include "analysis/advice/rules.h"
+#include "analysis/base/enum_word.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/call_stacks.h"
@@ -23,13 +24,12 @@
 #include "analysis/passes/recorder_cost.h"
 #include "analysis/passes/run_account.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/stack_frames.h"
 #include "analysis/passes/step_periods.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/passes/unrecorded_programs.h"
 #include "analysis/passes/verdict.h"
 #include "analysis/passes/wall_time.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -390,13 +390,14 @@ void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
   }
 }
 
-void FillFindings(PassContext& context, std::optional<size_t> leading, const results::Ops& ops,
-                  const results::Locks& locks, const results::Heap& heap,
-                  std::optional<DeviceFacts> device, results::Overview* out) {
+std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading,
+                             const results::Ops& ops, const results::Locks& locks,
+                             const results::Heap& heap, std::optional<DeviceFacts> device,
+                             const results::Overview& overview) {
   AdviceFacts facts;
   facts.limits = Thresholds(context.options().thresholds);
   facts.device = std::move(device);
-  facts.overview = out;
+  facts.overview = &overview;
   facts.ops = &ops;
   facts.locks = &locks;
   if (leading) {
@@ -423,17 +424,30 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     facts.run = AccountForRun(context);
   }
   FillHostFacts(context, leading, &facts);
-  for (results::Finding& finding : Advise(facts)) {
+  std::vector<Finding> findings = Advise(facts);
+  for (Finding& finding : findings) {
     // Losses are what the one tells, and the other tells of waits that were recorded.
-    const bool is_certain = finding.id() == "EN-002" || finding.id() == "SY-006";
-    if (!is_certain) context.LimitToEvents(finding.mutable_confidence());
-    *out->add_findings() = std::move(finding);
+    if (finding.id == "EN-002" || finding.id == "SY-006") continue;
+    results::Confidence confidence;
+    confidence.set_level(finding.level);
+    context.LimitToEvents(&confidence);
+    if (confidence.level() == finding.level) continue;
+    finding.level = confidence.level();
+    finding.reason = {"all.given", {say::Name(confidence.reason())}};
   }
+  return findings;
 }
 
-results::Overview ComputeOverview(PassContext& context) {
-  results::Overview made;
-  results::Overview* const out = &made;
+// An overview with its findings, and the options of the question.
+struct KeptOverview {
+  std::optional<PassOptions> options;  // none: there is no overview yet
+  results::Overview overview;
+  std::vector<Finding> findings;
+};
+
+void ComputeOverview(PassContext& context, KeptOverview* kept) {
+  kept->overview.Clear();
+  results::Overview* const out = &kept->overview;
   const std::optional<size_t> leading = context.Leading();
   FillSteps(context, leading, out);
 
@@ -494,15 +508,8 @@ results::Overview ComputeOverview(PassContext& context) {
   AddTooMuchWorkNote(context, out->mutable_meta());
   for (const size_t index : context.selected())
     AddOpenLaunchNotes(context, index, out->mutable_meta());
-  FillFindings(context, leading, ops, locks, heap, std::move(device), out);
-  return made;
+  kept->findings = FindAll(context, leading, ops, locks, heap, std::move(device), *out);
 }
-
-// An overview, and the options of the question.
-struct KeptOverview {
-  std::optional<PassOptions> options;  // none: there is no overview yet
-  results::Overview overview;
-};
 
 // Returns whether questions of one choice have the same overview.
 bool HaveOneOverview(const PassOptions& x, const PassOptions& y) {
@@ -511,17 +518,22 @@ bool HaveOneOverview(const PassOptions& x, const PassOptions& y) {
          y.left_out.Contains(x.left_out);
 }
 
-}  // namespace
-
-const results::Overview& OverviewOf(PassContext& context) {
+const KeptOverview& KeptOf(PassContext& context) {
   const PassOptions& options = context.options();
   KeptOverview& kept = context.kept_of_all().Get<KeptOverview>([] { return KeptOverview(); });
   if (!kept.options || !HaveOneOverview(*kept.options, options)) {
-    kept.overview = ComputeOverview(context);
+    kept.options.reset();
+    ComputeOverview(context, &kept);
     kept.options = options;
   }
-  return kept.overview;
+  return kept;
 }
+
+}  // namespace
+
+const results::Overview& OverviewOf(PassContext& context) { return KeptOf(context).overview; }
+
+const std::vector<Finding>& FindingsOf(PassContext& context) { return KeptOf(context).findings; }
 
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   *result = std::make_unique<results::Overview>(OverviewOf(context));

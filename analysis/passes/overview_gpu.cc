@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/enum_word.h"
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/device_use.h"
 #include "analysis/passes/passes.h"
@@ -20,7 +21,6 @@
 #include "analysis/passes/summed_work.h"
 #include "analysis/passes/unseen_work.h"
 #include "analysis/passes/used_devices.h"
-#include "analysis/render/enum_word.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/kernels.pb.h"

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/render/enum_word.h"
+#include "analysis/base/enum_word.h"
 #include "analysis/render/figures.h"
 
 namespace gpuprof::analysis {

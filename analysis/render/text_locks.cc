@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/stack_frames.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/locks.pb.h"

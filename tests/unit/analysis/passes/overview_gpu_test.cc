@@ -10,8 +10,8 @@
 #include <map>
 #include <string>
 
+#include "analysis/base/enum_word.h"
 #include "analysis/passes/passes.h"
-#include "analysis/render/enum_word.h"
 #include "proto/results/idle.pb.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/overview.pb.h"

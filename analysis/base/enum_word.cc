@@ -3,7 +3,7 @@
 
 // See enum_word.h.
 
-#include "analysis/render/enum_word.h"
+#include "analysis/base/enum_word.h"
 
 #include <algorithm>
 

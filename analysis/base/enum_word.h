@@ -23,4 +23,14 @@ std::string WordOf(Enum value) {
   return found == nullptr ? "" : EnumWord(found);
 }
 
+// Returns the value of an enum that has this word. The first value: none has it.
+template <typename Enum>
+Enum ValueOfWord(const std::string& word) {
+  const google::protobuf::EnumDescriptor* type = google::protobuf::GetEnumDescriptor<Enum>();
+  for (int i = 0; i < type->value_count(); ++i) {
+    if (EnumWord(type->value(i)) == word) return static_cast<Enum>(type->value(i)->number());
+  }
+  return static_cast<Enum>(type->value(0)->number());
+}
+
 }  // namespace gpuprof::analysis
