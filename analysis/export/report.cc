@@ -14,12 +14,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/export/kept_parts.h"
 #include "analysis/export/page_manifest.h"
 #include "analysis/export/report_results.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
-#include "analysis/render/figures.h"
 #include "analysis/symbols/code_names.h"
 #include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"

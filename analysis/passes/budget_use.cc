@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "analysis/base/figures.h"
 #include "analysis/base/units.h"
-#include "analysis/render/figures.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -33,11 +33,10 @@ struct StepWork {
 };
 
 std::vector<StepWork> WorkOf(PassContext& context, size_t index, uint32_t device,
-                             std::span<const results::Step> steps) {
+                             std::span<const Step> steps) {
   const Process& process = context.process(index);
   std::vector<Interval> spans;
-  for (const results::Step& step : steps)
-    spans.push_back({step.start_ns(), step.start_ns() + step.duration_ns()});
+  for (const Step& step : steps) spans.push_back(step.span);
   const CallSteps calls(process, context.calls(index), spans);
   const size_t main = MainStream(process, device);
   std::vector<StepWork> work(steps.size());
@@ -149,7 +148,7 @@ void AddSeries(const Process& process, uint32_t device, const std::string& name,
 std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uint32_t device,
                                          const DeviceTimeline& timeline) {
   const Process& process = context.process(index);
-  const std::vector<results::Step>& steps = context.steps(index).steps;
+  const std::vector<Step>& steps = context.steps(index).steps;
   const std::vector<StepWork> work = WorkOf(context, index, device, steps);
   std::vector<int64_t> work_ends;
   for (const StepWork& each : work) work_ends.push_back(each.last_ns);
@@ -160,13 +159,12 @@ std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uin
     const auto add = [&](results::StepWindow kind, Interval window) {
       results::DeviceStep& row = rows.emplace_back();
       SetIds(process, device, kind, &row);
-      row.set_number(steps[i].number());
-      row.set_warmup(steps[i].warmup());
+      row.set_number(steps[i].number);
+      row.set_warmup(steps[i].is_warmup);
       row.set_kernel_count(work[i].kernel_count);
       FillWindow(timeline, window, &row);
     };
-    const int64_t start = steps[i].start_ns();
-    add(results::STEP_WINDOW_MARK, {start, start + steps[i].duration_ns()});
+    add(results::STEP_WINDOW_MARK, steps[i].span);
     if (const auto window = DeviceWindow(work, i)) add(results::STEP_WINDOW_DEVICE, *window);
     if (periods[i].length() > 0) add(results::STEP_WINDOW_PERIOD, periods[i]);
   }

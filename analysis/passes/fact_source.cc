@@ -49,9 +49,8 @@ FactSource::FactSource(PassContext& context, size_t index, const StepGraph& grap
     if (is_one)
       found.push_back({{step.start_ns(), step.start_ns() + step.duration_ns()}, step.number()});
   }
-  for (const results::Step& step : context.steps(index).steps) {
-    if (!step.warmup())
-      of_host.push_back({{step.start_ns(), step.start_ns() + step.duration_ns()}, step.number()});
+  for (const Step& step : context.steps(index).steps) {
+    if (!step.is_warmup) of_host.push_back({step.span, step.number});
   }
   Divide(std::move(found), &spans_, &numbers_);
   Divide(std::move(of_host), &host_spans_, &host_numbers_);

@@ -85,10 +85,9 @@ class NamedPieces {
   }
 
   std::optional<uint64_t> StepAt(int64_t time_ns) const {
-    for (const results::Step& step : steps_.steps) {
-      const bool is_in =
-          time_ns >= step.start_ns() && time_ns < step.start_ns() + step.duration_ns();
-      if (is_in && !step.warmup()) return step.number();
+    for (const Step& step : steps_.steps) {
+      const bool is_in = time_ns >= step.span.start && time_ns < step.span.end;
+      if (is_in && !step.is_warmup) return step.number;
     }
     return std::nullopt;
   }
@@ -121,31 +120,29 @@ Instance LongestBetween(const std::vector<Interval>& steps) {
   return longest;
 }
 
-Instance InstanceOf(const results::Step& step) {
+Instance InstanceOf(const Step& step, int32_t tid) {
   Instance made;
-  made.start_ns = step.start_ns();
-  made.duration_ns = step.duration_ns();
-  made.step = step.number();
-  made.tid = step.tid();
+  made.start_ns = step.span.start;
+  made.duration_ns = step.span.length();
+  made.step = step.number;
+  made.tid = tid;
   return made;
 }
 
 // Finds steps that findings lead to.
 void FindSteps(const StepAnalysis& steps, HostFacts* facts) {
-  const int64_t median = steps.series.median_ns();
-  const results::Step *typical = nullptr, *longest = nullptr, *warm_up = nullptr;
-  const auto distance = [&](const results::Step& step) {
-    return std::abs(step.duration_ns() - median);
-  };
-  for (const results::Step& step : steps.steps) {
-    const results::Step*& most = step.warmup() ? warm_up : longest;
-    if (most == nullptr || step.duration_ns() > most->duration_ns()) most = &step;
-    if (!step.warmup() && (typical == nullptr || distance(step) < distance(*typical)))
+  const int64_t median = steps.summary.lengths.median_ns;
+  const Step *typical = nullptr, *longest = nullptr, *warm_up = nullptr;
+  const auto distance = [&](const Step& step) { return std::abs(step.span.length() - median); };
+  for (const Step& step : steps.steps) {
+    const Step*& most = step.is_warmup ? warm_up : longest;
+    if (most == nullptr || step.span.length() > most->span.length()) most = &step;
+    if (!step.is_warmup && (typical == nullptr || distance(step) < distance(*typical)))
       typical = &step;
   }
-  if (typical != nullptr) facts->typical_step = InstanceOf(*typical);
-  if (longest != nullptr) facts->longest_step = InstanceOf(*longest);
-  if (warm_up != nullptr) facts->longest_warm_up = InstanceOf(*warm_up);
+  if (typical != nullptr) facts->typical_step = InstanceOf(*typical, steps.summary.tid);
+  if (longest != nullptr) facts->longest_step = InstanceOf(*longest, steps.summary.tid);
+  if (warm_up != nullptr) facts->longest_warm_up = InstanceOf(*warm_up, steps.summary.tid);
 }
 
 // Returns how long a process lived before a device first worked. 0: that is not known, or none

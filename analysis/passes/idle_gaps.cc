@@ -215,7 +215,7 @@ void IdleGaps::DescribeLaunch(const Call& launch, results::IdleGap* row) {
   if (const auto op = origin_->Innermost(launch.track, launch.start_ns))
     row->set_op(process_->String(process_->tracks[op->track].op.name[op->row]));
   if (const auto step = Origin::StepAt(*steps_, launch.start_ns))
-    row->set_step((*steps_)[*step].number());
+    row->set_step((*steps_)[*step].number);
 }
 
 // The rules of HolisticTraceAnalysis 0.5: the gaps between the work that follows each other on

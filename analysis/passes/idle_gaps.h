@@ -105,7 +105,7 @@ class IdleGaps {
   const Process* process_;
   ProcessOps* ops_;
   const CallIndex* calls_;
-  const std::vector<results::Step>* steps_;
+  const std::vector<Step>* steps_;
   Origin* origin_;
   std::shared_ptr<const ProcessDevices> devices_;
   std::map<uint32_t, DeviceGaps> gaps_;  // by device

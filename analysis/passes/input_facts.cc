@@ -114,10 +114,10 @@ void FindLongestLoad(const StepAnalysis& steps, int32_t tid, const std::vector<I
     longest->duration_ns = span.length();
     longest->tid = tid;
   }
-  for (const results::Step& step : steps.steps) {
-    const int64_t in_step = longest->start_ns - step.start_ns();
-    if (longest->duration_ns != 0 && in_step >= 0 && in_step < step.duration_ns())
-      longest->step = step.number();
+  for (const Step& step : steps.steps) {
+    const int64_t in_step = longest->start_ns - step.span.start;
+    if (longest->duration_ns != 0 && in_step >= 0 && in_step < step.span.length())
+      longest->step = step.number;
   }
 }
 

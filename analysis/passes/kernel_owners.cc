@@ -203,7 +203,7 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
 void AddKernelOwners(PassContext& context, size_t index, const std::unordered_set<uint32_t>* only,
                      results::Kernels* out) {
   const Process& process = context.process(index);
-  const std::vector<results::Step>& steps = context.steps(index).steps;
+  const std::vector<Step>& steps = context.steps(index).steps;
   ProcessOps& ops = context.ops(index);
   Origin& origins = context.origin(index);
   RowDetails& details = context.details(index);

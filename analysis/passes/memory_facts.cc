@@ -69,15 +69,15 @@ std::vector<Level> CudaLevels(const Process& process, uint32_t device) {
 }
 
 // Finds the least of each step.
-void FillFloors(const std::vector<Level>& levels, const std::vector<results::Step>& steps,
+void FillFloors(const std::vector<Level>& levels, const std::vector<Step>& steps,
                 MemoryFacts* facts) {
   size_t at = 0;
   uint64_t now = 0, before = 0;
   bool is_known = false;
   facts->never_falls = true;
-  for (const results::Step& step : steps) {
-    const int64_t end = step.start_ns() + step.duration_ns();
-    for (; at < levels.size() && levels[at].time_ns < step.start_ns(); ++at) {
+  for (const Step& step : steps) {
+    const int64_t end = step.span.end;
+    for (; at < levels.size() && levels[at].time_ns < step.span.start; ++at) {
       now = levels[at].bytes;
       is_known = true;
     }
@@ -88,7 +88,7 @@ void FillFloors(const std::vector<Level>& levels, const std::vector<results::Ste
       is_known = true;
       least = std::min(least, now);
     }
-    if (step.warmup() || !is_whole) continue;
+    if (step.is_warmup || !is_whole) continue;
     if (facts->floor_steps == 0) {
       facts->first_floor_bytes = least;
     } else {

@@ -25,8 +25,8 @@ void OpGroups::AddProcess(size_t index) {
   const Process& process = context_.process(index);
   id_ = {process.pid, context_.Owner(index)};
   const StepAnalysis& steps = context_.steps(index);
-  if (steps.found()) step_ns_ += steps.series.total_ns();
-  step_count_ += steps.found() ? steps.series.count() : 0;
+  if (steps.found()) step_ns_ += steps.summary.lengths.total_ns;
+  step_count_ += steps.found() ? steps.summary.count : 0;
   const std::vector<Interval> counted = steps.found() ? steps.Counted() : std::vector<Interval>();
   ExecutionFinder executions(&context_.ops(index), MayBeEager(context_.trace()));
   details_ = &context_.details(index);

@@ -11,11 +11,11 @@
 #include <map>
 
 #include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
 #include "analysis/read/work_sums.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/finding_words.h"
 #include "analysis/render/json.h"
 #include "proto/results/advice.pb.h"

@@ -16,6 +16,7 @@
 
 #include "analysis/derived/dependency_graph.h"
 #include "analysis/passes/context.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 

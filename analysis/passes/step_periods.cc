@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
-int64_t EndOf(const results::Step& step) { return step.start_ns() + step.duration_ns(); }
-
 int64_t MedianOf(std::vector<int64_t> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -37,7 +35,7 @@ int64_t FirstKnownWork(const Track& stream, const CallIndex& calls) {
 
 // Returns for each step when the work ends that was launched before its mark.
 std::vector<int64_t> PendingUntil(const Process& process, uint32_t device, const CallIndex& calls,
-                                  std::span<const results::Step> steps) {
+                                  std::span<const Step> steps) {
   std::vector<int64_t> pending(steps.size(), kNever);
   for (const Track& track : process.tracks) {
     if (!track.is_stream || track.device != device) continue;
@@ -47,9 +45,9 @@ std::vector<int64_t> PendingUntil(const Process& process, uint32_t device, const
       const int64_t launched = call                           ? call->start_ns
                                : work.span.start < known_from ? kNever
                                                               : work.span.start;
-      const auto next = std::upper_bound(
-          steps.begin(), steps.end(), launched,
-          [](int64_t time, const results::Step& step) { return time < step.start_ns(); });
+      const auto next =
+          std::upper_bound(steps.begin(), steps.end(), launched,
+                           [](int64_t time, const Step& step) { return time < step.span.start; });
       if (next == steps.end()) return;
       int64_t& until = pending[static_cast<size_t>(next - steps.begin())];
       until = std::max(until, work.span.end);
@@ -78,28 +76,28 @@ int64_t UnseenUntil(const DeviceTimeline& timeline, Interval step) {
 
 }  // namespace
 
-std::vector<bool> FollowedDirectly(std::span<const results::Step> steps) {
+std::vector<bool> FollowedDirectly(std::span<const Step> steps) {
   std::vector<bool> followed(steps.size(), false);
   std::vector<int64_t> pauses, lengths;
   for (size_t i = 0; i < steps.size(); ++i) {
-    lengths.push_back(steps[i].duration_ns());
-    const bool has_next = i + 1 < steps.size() && steps[i + 1].capture() == steps[i].capture();
-    if (has_next) pauses.push_back(steps[i + 1].start_ns() - EndOf(steps[i]));
+    lengths.push_back(steps[i].span.length());
+    const bool has_next = i + 1 < steps.size() && steps[i + 1].capture == steps[i].capture;
+    if (has_next) pauses.push_back(steps[i + 1].span.start - steps[i].span.end);
   }
   const int64_t most = 2 * std::max<int64_t>(MedianOf(pauses), 0) + MedianOf(lengths) / 2;
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
-    followed[i] = steps[i + 1].capture() == steps[i].capture() &&
-                  steps[i + 1].start_ns() - EndOf(steps[i]) <= most;
+    followed[i] = steps[i + 1].capture == steps[i].capture &&
+                  steps[i + 1].span.start - steps[i].span.end <= most;
   }
   return followed;
 }
 
-std::vector<Interval> HostPeriods(std::span<const results::Step> steps) {
+std::vector<Interval> HostPeriods(std::span<const Step> steps) {
   const std::vector<bool> followed = FollowedDirectly(steps);
   std::vector<Interval> periods;
   for (size_t i = 0; i < steps.size(); ++i)
     periods.push_back(
-        {steps[i].start_ns(), followed[i] ? steps[i + 1].start_ns() : EndOf(steps[i])});
+        {steps[i].span.start, followed[i] ? steps[i + 1].span.start : steps[i].span.end});
   return periods;
 }
 
@@ -118,19 +116,18 @@ void SetStepPeriod(const std::vector<int64_t>& lengths, results::Overview* out) 
 }
 
 std::vector<Interval> StepPeriods(const Process& process, uint32_t device, const CallIndex& calls,
-                                  const DeviceTimeline& timeline,
-                                  std::span<const results::Step> steps,
+                                  const DeviceTimeline& timeline, std::span<const Step> steps,
                                   std::span<const int64_t> work_ends) {
   const std::vector<int64_t> pending = PendingUntil(process, device, calls, steps);
   const std::vector<bool> followed = FollowedDirectly(steps);
   std::vector<Interval> periods(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     Interval& period = periods[i];
-    period = {std::max(steps[i].start_ns(), pending[i]), std::max(EndOf(steps[i]), work_ends[i])};
+    period = {std::max(steps[i].span.start, pending[i]), std::max(steps[i].span.end, work_ends[i])};
     if ((i == 0 || !followed[i - 1]) && period.length() > 0)
       period.start = UnseenUntil(timeline, period);
     // Where the device sets the pace at the begin of a step, it does so at its end.
-    const bool is_behind = period.start > steps[i].start_ns() && work_ends[i] > period.start;
+    const bool is_behind = period.start > steps[i].span.start && work_ends[i] > period.start;
     if (is_behind) period.end = work_ends[i];
   }
   for (size_t i = 0; i + 1 < steps.size(); ++i) {

@@ -23,8 +23,8 @@
 #include "analysis/derived/device_timeline.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/interval.h"
+#include "analysis/steps/step_summary.h"
 #include "proto/results/overview.pb.h"
-#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 
@@ -32,18 +32,17 @@ namespace gpuprof::analysis {
 // last work of each step ended; INT64_MIN: it had none. An empty interval: the step has no period,
 // as those around it take all of its time.
 std::vector<Interval> StepPeriods(const Process& process, uint32_t device, const CallIndex& calls,
-                                  const DeviceTimeline& timeline,
-                                  std::span<const results::Step> steps,
+                                  const DeviceTimeline& timeline, std::span<const Step> steps,
                                   std::span<const int64_t> work_ends);
 
 // Returns the same for a program without a device: from mark to mark.
-std::vector<Interval> HostPeriods(std::span<const results::Step> steps);
+std::vector<Interval> HostPeriods(std::span<const Step> steps);
 
 // Fills the overview's step from the lengths of the counted periods, and the steps a second.
 void SetStepPeriod(const std::vector<int64_t>& lengths, results::Overview* out);
 
 // Returns for each step whether the next one follows directly. A pause far longer than those
 // between most steps belongs to neither step.
-std::vector<bool> FollowedDirectly(std::span<const results::Step> steps);
+std::vector<bool> FollowedDirectly(std::span<const Step> steps);
 
 }  // namespace gpuprof::analysis

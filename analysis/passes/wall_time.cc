@@ -302,9 +302,8 @@ void FillWallTime(PassContext& context, size_t main, results::Overview* out) {
   const std::vector<Interval> recorded =
       Intersection(UnionOf(CapturesOf(process)), std::vector<Interval>{life});
   PhaseSpans spans;
-  for (const results::Step& step : context.steps(main).steps)
-    spans.Add(step.warmup() ? results::PHASE_WARM_UP : results::PHASE_STEPS,
-              {step.start_ns(), step.start_ns() + step.duration_ns()}, "");
+  for (const Step& step : context.steps(main).steps)
+    spans.Add(step.is_warmup ? results::PHASE_WARM_UP : results::PHASE_STEPS, step.span, "");
   const bool has_steps = !context.steps(main).steps.empty();
   AddNamed(process, &spans);
   AddCalls(process, &spans);

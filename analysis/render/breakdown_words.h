@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/table_layout.h"
 #include "proto/results/breakdown.pb.h"
 

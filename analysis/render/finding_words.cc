@@ -9,8 +9,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "analysis/base/figures.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/finding_rows_all.h"
 #include "analysis/render/finding_rows_device.h"
 #include "analysis/render/finding_rows_host.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "analysis/base/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 
 namespace gpuprof::analysis {
 namespace {

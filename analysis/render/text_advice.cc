@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analysis/base/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/diff.pb.h"
 

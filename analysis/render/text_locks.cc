@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/figures.h"
 #include "analysis/passes/stack_frames.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

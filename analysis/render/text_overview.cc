@@ -14,9 +14,9 @@
 
 #include "analysis/advice/rules.h"
 #include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
 #include "analysis/passes/stack_frames.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/finding_words.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"

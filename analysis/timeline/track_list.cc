@@ -333,18 +333,19 @@ void TrackList::AddSteps() {
         NumberedSteps(*trace_, (*derived_)[process].ops(), nullptr);
     for (const StepAnalysis& analysis : found) {
       if (!analysis.found()) continue;
-      for (const results::Step& step : analysis.steps) {
+      const int32_t tid = analysis.summary.tid;
+      for (const Step& step : analysis.steps) {
         auto series = std::find_if(all.begin(), all.end(), [&](const Series& each) {
-          return each.process == process && each.tid == step.tid();
+          return each.process == process && each.tid == tid;
         });
         if (series == all.end()) {
-          all.push_back({process, step.tid(), &steps_.emplace_back()});
+          all.push_back({process, tid, &steps_.emplace_back()});
           series = all.end() - 1;
         }
-        const int64_t duration = std::max<int64_t>(step.duration_ns(), 0);
-        series->rows->end_ns.push_back(step.start_ns() + duration);
+        const int64_t duration = std::max<int64_t>(step.span.length(), 0);
+        series->rows->end_ns.push_back(step.span.start + duration);
         series->rows->duration_ns.push_back(duration);
-        series->rows->number.push_back(static_cast<uint32_t>(step.number()));
+        series->rows->number.push_back(static_cast<uint32_t>(step.number));
       }
     }
   }

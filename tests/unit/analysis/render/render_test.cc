@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/passes/stack_frames.h"
 #include "analysis/render/csv_text.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/json.h"
 #include "analysis/render/table.h"
 #include "proto/results/heap.pb.h"

@@ -3,7 +3,7 @@
 
 // See figures.h.
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 
 #include <cinttypes>
 #include <cmath>
