@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public face of comparisons, next to Compare itself: which tables they read, their
-// Markdown, and the list of a folder of baselines. See analysis.h.
+// The public face of comparisons, next to Compare itself: which tables they read, and
+// the list of a folder of baselines. See analysis.h.
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/render/text.h"
 #include "proto/results/baseline.pb.h"
 #include "proto/results/diff.pb.h"
 
@@ -18,13 +17,6 @@ namespace gpuprof::analysis {
 TableSet CompareTables() {
   const PassOptions options;
   return TablesOf("steps", options) | TablesOf("kernels", options) | TablesOf("ops", options);
-}
-
-std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options) {
-  TextOptions text;
-  text.limit = options.limit.value_or(kTextRows);
-  text.wide = options.wide;
-  return PlainLines(DiffMarkdown(static_cast<const results::Diff&>(result), text));
 }
 
 bool IsRegression(const google::protobuf::Message& result) {

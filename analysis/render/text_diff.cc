@@ -212,4 +212,11 @@ std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options) 
          MarkdownRows("Operations, own time a step", diff.ops(), options);
 }
 
+std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options) {
+  TextOptions text;
+  text.limit = options.limit.value_or(kTextRows);
+  text.wide = options.wide;
+  return PlainLines(DiffMarkdown(static_cast<const results::Diff&>(result), text));
+}
+
 }  // namespace gpuprof::analysis

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See rank_facts.h.
+// See rank_fact_finder.h.
 
-#include "analysis/passes/rank_facts.h"
+#include "analysis/passes/rank_fact_finder.h"
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory and clocks of a device. See memory_facts.h.
+// Memory and clocks of a device. See memory_fact_finder.h.
 
-#include "analysis/passes/memory_facts.h"
+#include "analysis/passes/memory_fact_finder.h"
 
 #include <algorithm>
 #include <string_view>
