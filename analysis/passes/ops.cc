@@ -12,7 +12,7 @@
 #include "analysis/passes/op_groups.h"
 #include "analysis/passes/op_modules.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/ops.pb.h"

@@ -7,9 +7,9 @@
 
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_rows.h"
-#include "analysis/passes/unpaired_spans.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 

@@ -3,7 +3,7 @@
 
 // See unrecorded_programs.h.
 
-#include "analysis/passes/unrecorded_programs.h"
+#include "analysis/passes/recorder/unrecorded_programs.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 // Ends without a begin: a note where ranges and operations are the subject, and no loss; unless the
 // recorder may have had no room for others.
 
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/recorder_cost.h"
+#include "analysis/passes/recorder/recorder_cost.h"
 
 #include <algorithm>
 #include <cmath>

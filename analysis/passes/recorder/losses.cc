@@ -9,7 +9,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/passes/context.h"
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {

@@ -3,7 +3,7 @@
 
 // See unpaired_spans.h.
 
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 
 #include "analysis/base/units.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/budget_use.h"
+#include "analysis/passes/recorder/budget_use.h"
 
 #include <algorithm>
 #include <cmath>

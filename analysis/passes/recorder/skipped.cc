@@ -3,7 +3,7 @@
 
 // See skipped.h.
 
-#include "analysis/passes/skipped.h"
+#include "analysis/passes/recorder/skipped.h"
 
 #include <algorithm>
 #include <string>

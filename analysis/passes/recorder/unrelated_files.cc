@@ -3,7 +3,7 @@
 
 // See unrelated_files.h.
 
-#include "analysis/passes/unrelated_files.h"
+#include "analysis/passes/recorder/unrelated_files.h"
 
 #include <algorithm>
 #include <cstdint>
