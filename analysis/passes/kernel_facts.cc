@@ -18,7 +18,7 @@
 #include "analysis/derived/origin.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/fact_source.h"
-#include "analysis/passes/occupancy.h"
+#include "analysis/passes/kernels/occupancy.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"
 

@@ -12,7 +12,7 @@
 
 #include "analysis/derived/call_steps.h"
 #include "analysis/model/input_shapes.h"
-#include "analysis/passes/kernel_pieces.h"
+#include "analysis/passes/kernels/kernel_pieces.h"
 #include "analysis/symbols/mangled_names.h"
 #include "proto/schema.h"
 

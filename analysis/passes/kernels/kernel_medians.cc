@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "analysis/base/parallel.h"
-#include "analysis/passes/kernel_pieces.h"
-#include "analysis/passes/kernel_sums.h"
+#include "analysis/passes/kernels/kernel_pieces.h"
+#include "analysis/passes/kernels/kernel_sums.h"
 #include "analysis/steps/rank_search.h"
 #include "analysis/steps/statistics.h"
 

@@ -3,7 +3,7 @@
 
 // See op_groups.h.
 
-#include "analysis/passes/op_groups.h"
+#include "analysis/passes/kernels/op_groups.h"
 
 #include <algorithm>
 #include <optional>

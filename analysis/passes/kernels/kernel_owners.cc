@@ -3,7 +3,7 @@
 
 // See kernel_owners.h.
 
-#include "analysis/passes/kernel_owners.h"
+#include "analysis/passes/kernels/kernel_owners.h"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/kernel_description.h"
+#include "analysis/passes/kernels/kernel_description.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"

@@ -3,7 +3,7 @@
 
 // See kernel_sums.h. FindMedians is in kernel_medians.cc.
 
-#include "analysis/passes/kernel_sums.h"
+#include "analysis/passes/kernels/kernel_sums.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "analysis/base/parallel.h"
-#include "analysis/passes/kernel_pieces.h"
+#include "analysis/passes/kernels/kernel_pieces.h"
 
 namespace gpuprof::analysis {
 namespace {

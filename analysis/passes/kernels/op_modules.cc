@@ -3,7 +3,7 @@
 
 // See op_modules.h.
 
-#include "analysis/passes/op_modules.h"
+#include "analysis/passes/kernels/op_modules.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 // See kernel_description.h.
 
-#include "analysis/passes/kernel_description.h"
+#include "analysis/passes/kernels/kernel_description.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "analysis/derived/kernel_class.h"
 #include "analysis/derived/peak_rates.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/occupancy.h"
+#include "analysis/passes/kernels/occupancy.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/kernel_names.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/occupancy.h"
+#include "analysis/passes/kernels/occupancy.h"
 
 #include <gtest/gtest.h>
 
