@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "analysis/passes/by_stack.h"
-#include "analysis/passes/follow_heap.h"
+#include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
 #include "analysis/symbols/mangled_names.h"

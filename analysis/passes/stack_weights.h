@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analysis/passes/context.h"
-#include "analysis/passes/live_memory.h"
+#include "analysis/passes/memory/live_memory.h"
 
 namespace gpuprof::analysis {
 

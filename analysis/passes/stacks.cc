@@ -16,7 +16,7 @@
 
 #include "analysis/model/process_name.h"
 #include "analysis/passes/folded_name.h"
-#include "analysis/passes/follow_heap.h"
+#include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stack_weights.h"

@@ -3,7 +3,7 @@
 
 // See live_memory.h.
 
-#include "analysis/passes/live_memory.h"
+#include "analysis/passes/memory/live_memory.h"
 
 #include <algorithm>
 #include <cmath>

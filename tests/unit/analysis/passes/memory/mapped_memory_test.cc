@@ -3,7 +3,7 @@
 
 // MappedMemory against a plain array of pages that knows for each who mapped it.
 
-#include "analysis/passes/mapped_memory.h"
+#include "analysis/passes/memory/mapped_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // Who held a framework's memory over time.
 
-#include "analysis/passes/tensor_history.h"
+#include "analysis/passes/memory/tensor_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

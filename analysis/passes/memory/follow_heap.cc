@@ -3,15 +3,15 @@
 
 // See follow_heap.h.
 
-#include "analysis/passes/follow_heap.h"
+#include "analysis/passes/memory/follow_heap.h"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "analysis/passes/heap_order.h"
-#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/memory/heap_order.h"
+#include "analysis/passes/memory/merge_tracks.h"
 
 namespace gpuprof::analysis {
 

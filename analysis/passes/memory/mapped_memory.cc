@@ -3,7 +3,7 @@
 
 // See mapped_memory.h.
 
-#include "analysis/passes/mapped_memory.h"
+#include "analysis/passes/memory/mapped_memory.h"
 
 #include <algorithm>
 #include <iterator>

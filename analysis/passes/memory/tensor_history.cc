@@ -3,7 +3,7 @@
 
 // See tensor_history.h.
 
-#include "analysis/passes/tensor_history.h"
+#include "analysis/passes/memory/tensor_history.h"
 
 #include <algorithm>
 

@@ -16,7 +16,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "analysis/passes/live_memory.h"
+#include "analysis/passes/memory/live_memory.h"
 
 namespace gpuprof::analysis {
 

@@ -3,7 +3,7 @@
 
 // Live memory against a plain account, and the honesty of sampled estimates.
 
-#include "analysis/passes/live_memory.h"
+#include "analysis/passes/memory/live_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/memory/merge_tracks.h"
 
 namespace gpuprof::analysis {
 namespace {

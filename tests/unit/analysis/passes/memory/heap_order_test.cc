@@ -3,7 +3,7 @@
 
 // Frees and allocations of one address that coarse times put into the wrong order.
 
-#include "analysis/passes/heap_order.h"
+#include "analysis/passes/memory/heap_order.h"
 
 #include <gtest/gtest.h>
 

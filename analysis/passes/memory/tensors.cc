@@ -16,10 +16,10 @@
 
 #include "analysis/derived/module_paths.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/live_memory.h"
-#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/memory/live_memory.h"
+#include "analysis/passes/memory/merge_tracks.h"
+#include "analysis/passes/memory/tensor_history.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/tensor_history.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 

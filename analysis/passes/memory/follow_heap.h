@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "analysis/model/trace.h"
-#include "analysis/passes/live_memory.h"
+#include "analysis/passes/memory/live_memory.h"
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {

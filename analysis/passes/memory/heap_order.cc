@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/heap_order.h"
+#include "analysis/passes/memory/heap_order.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 // See follow_device_memory.h.
 
-#include "analysis/passes/follow_device_memory.h"
+#include "analysis/passes/memory/follow_device_memory.h"
 
 #include <algorithm>
 #include <unordered_map>

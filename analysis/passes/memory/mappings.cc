@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "analysis/model/process_name.h"
-#include "analysis/passes/mapped_memory.h"
-#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/memory/mapped_memory.h"
+#include "analysis/passes/memory/merge_tracks.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
