@@ -22,7 +22,7 @@
 #include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/recorder/budget_use.h"
 #include "analysis/passes/recorder/skipped.h"
 #include "analysis/passes/recorder/unrelated_files.h"

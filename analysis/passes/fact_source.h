@@ -16,7 +16,7 @@
 #include "analysis/advice/device_facts.h"
 #include "analysis/advice/thresholds.h"
 #include "analysis/passes/context.h"
-#include "analysis/passes/step_graph.h"
+#include "analysis/passes/device/step_graph.h"
 #include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {

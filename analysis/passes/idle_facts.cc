@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/device/idle_gaps.h"
 #include "analysis/passes/fact_source.h"
-#include "analysis/passes/idle_gaps.h"
 #include "analysis/symbols/short_names.h"
 
 namespace gpuprof::analysis {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analysis/derived/origin.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/fact_source.h"
 #include "analysis/passes/kernels/occupancy.h"
 #include "analysis/steps/statistics.h"

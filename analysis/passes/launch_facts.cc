@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/fact_source.h"
 #include "analysis/symbols/short_names.h"
 

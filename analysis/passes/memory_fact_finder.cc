@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/device_limits.h"
+#include "analysis/passes/device/device_limits.h"
 #include "analysis/steps/statistics.h"
 #include "proto/operations.h"
 

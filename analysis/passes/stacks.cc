@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "analysis/model/process_name.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/folded_name.h"
 #include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stack_weights.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/device/step_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/unpaired_spans.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/step_rows.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 

@@ -6,10 +6,10 @@
 #include "analysis/passes/verdict_families.h"
 
 #include <algorithm>
-#include "analysis/passes/device_steps.h"
-#include "analysis/passes/graph_launches.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/graph_launches.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

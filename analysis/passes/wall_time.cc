@@ -21,7 +21,7 @@
 #include "analysis/derived/layers.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
-#include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device/device_gaps.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/given_names.h"
+#include "analysis/passes/device/given_names.h"
 
 #include <limits>
 #include <utility>

@@ -3,7 +3,7 @@
 
 // See step_rows.h.
 
-#include "analysis/passes/step_rows.h"
+#include "analysis/passes/device/step_rows.h"
 
 #include <string>
 

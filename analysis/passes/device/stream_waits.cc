@@ -5,7 +5,7 @@
 // work that the recording stream had been given before the recording, and holds up the work that
 // the waiting stream is given next: from the moment on in which nothing else does.
 
-#include "analysis/passes/stream_waits.h"
+#include "analysis/passes/device/stream_waits.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 // See step_sums.h.
 
-#include "analysis/passes/step_sums.h"
+#include "analysis/passes/device/step_sums.h"
 
 #include <algorithm>
 #include <unordered_map>

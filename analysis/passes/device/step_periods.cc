@@ -3,7 +3,7 @@
 
 // See step_periods.h.
 
-#include "analysis/passes/step_periods.h"
+#include "analysis/passes/device/step_periods.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,14 +3,14 @@
 
 // See device_gaps.h.
 
-#include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device/device_gaps.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "analysis/derived/device_work.h"
-#include "analysis/passes/unseen_work.h"
+#include "analysis/passes/device/unseen_work.h"
 
 namespace gpuprof::analysis {
 bool HasWork(const Track& track) {

@@ -3,16 +3,16 @@
 
 // See idle_gaps.h.
 
-#include "analysis/passes/idle_gaps.h"
+#include "analysis/passes/device/idle_gaps.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/given_names.h"
-#include "analysis/passes/host_functions.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/host_functions.h"
+#include "analysis/passes/device/unseen_work.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/unseen_work.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"
 

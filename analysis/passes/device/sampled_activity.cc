@@ -3,7 +3,7 @@
 
 // See sampled_activity.h.
 
-#include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/device/sampled_activity.h"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/open_launches.h"
+#include "analysis/passes/device/open_launches.h"
 
 #include <gtest/gtest.h>
 

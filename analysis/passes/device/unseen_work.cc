@@ -3,7 +3,7 @@
 
 // See unseen_work.h.
 
-#include "analysis/passes/unseen_work.h"
+#include "analysis/passes/device/unseen_work.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/derived/device_work.h"
-#include "analysis/passes/open_launches.h"
+#include "analysis/passes/device/open_launches.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -3,13 +3,13 @@
 
 // See host_functions.h.
 
-#include "analysis/passes/host_functions.h"
+#include "analysis/passes/device/host_functions.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -3,7 +3,7 @@
 
 // See device_use.h.
 
-#include "analysis/passes/device_use.h"
+#include "analysis/passes/device/device_use.h"
 
 #include <cstddef>
 #include <memory>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analysis/model/work_summary.h"
-#include "analysis/passes/device_steps.h"
-#include "analysis/passes/unseen_work.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/unseen_work.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/device_limits.h"
+#include "analysis/passes/device/device_limits.h"
 
 #include <cctype>
 #include <iterator>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/passes/context.h"
-#include "analysis/passes/used_devices.h"
+#include "analysis/passes/device/used_devices.h"
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/overview.pb.h"
 

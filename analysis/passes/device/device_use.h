@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "analysis/passes/context.h"
-#include "analysis/passes/device_gaps.h"
-#include "analysis/passes/used_devices.h"
+#include "analysis/passes/device/device_gaps.h"
+#include "analysis/passes/device/used_devices.h"
 
 namespace gpuprof::analysis {
 

@@ -3,14 +3,14 @@
 
 // See step_graph.h. Loops are pipelined: two steps show what one step cannot.
 
-#include "analysis/passes/step_graph.h"
+#include "analysis/passes/device/step_graph.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <tuple>
 
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {

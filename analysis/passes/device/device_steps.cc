@@ -6,7 +6,7 @@
 // device's own window begins where the first work of the step begins, on the stream with most
 // kernels, and ends where this window of the next step begins.
 
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "analysis/derived/call_steps.h"
-#include "analysis/passes/given_names.h"
-#include "analysis/passes/step_periods.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/step_periods.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

@@ -3,13 +3,13 @@
 
 // See used_devices.h.
 
-#include "analysis/passes/used_devices.h"
+#include "analysis/passes/device/used_devices.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device/device_gaps.h"
 
 namespace gpuprof::analysis {
 namespace {

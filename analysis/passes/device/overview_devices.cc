@@ -3,7 +3,7 @@
 
 // See overview_devices.h.
 
-#include "analysis/passes/overview_devices.h"
+#include "analysis/passes/device/overview_devices.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/passes/device_limits.h"
+#include "analysis/passes/device/device_limits.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/overview_devices.h"
+#include "analysis/passes/device/overview_devices.h"
 
 #include <gtest/gtest.h>
 

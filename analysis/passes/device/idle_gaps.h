@@ -20,8 +20,8 @@
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/derived/origin.h"
 #include "analysis/passes/context.h"
-#include "analysis/passes/device_gaps.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_gaps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "analysis/steps/interval.h"
 #include "proto/results/idle.pb.h"
 

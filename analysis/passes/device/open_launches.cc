@@ -3,7 +3,7 @@
 
 // See open_launches.h.
 
-#include "analysis/passes/open_launches.h"
+#include "analysis/passes/device/open_launches.h"
 
 #include <algorithm>
 #include <compare>

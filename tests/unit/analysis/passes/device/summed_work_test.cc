@@ -3,7 +3,7 @@
 
 // The overview of work that was summed block by block, beside that of the same work row by row.
 
-#include "analysis/passes/summed_work.h"
+#include "analysis/passes/device/summed_work.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 // See summed_work.h.
 
-#include "analysis/passes/summed_work.h"
+#include "analysis/passes/device/summed_work.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device/device_gaps.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 

@@ -3,7 +3,7 @@
 
 // See graph_launches.h.
 
-#include "analysis/passes/graph_launches.h"
+#include "analysis/passes/device/graph_launches.h"
 
 #include <algorithm>
 #include <map>
