@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/advice/rule_parts.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 

@@ -23,11 +23,11 @@
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/passes/recorder/budget_use.h"
 #include "analysis/passes/recorder/skipped.h"
 #include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
-#include "analysis/passes/stack_frames.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 

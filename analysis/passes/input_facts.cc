@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/derived/leaf_spans.h"
+#include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/host_facts.h"
-#include "analysis/passes/thread_usage.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 

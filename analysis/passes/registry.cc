@@ -12,9 +12,9 @@
 
 #include "analysis/base/enum_word.h"
 #include "analysis/base/figures.h"
+#include "analysis/passes/host/short_name_fields.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
-#include "analysis/passes/short_name_fields.h"
 #include "analysis/read/work_sums.h"
 #include "analysis/render/finding_words.h"
 #include "analysis/render/json.h"

@@ -15,8 +15,8 @@
 
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
+#include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/main_process.h"
-#include "analysis/passes/thread_usage.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {

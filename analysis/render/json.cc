@@ -16,7 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/base/enum_word.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/csv_text.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"

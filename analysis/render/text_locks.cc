@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/base/figures.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

@@ -15,7 +15,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/base/enum_word.h"
 #include "analysis/base/figures.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/finding_words.h"
 #include "analysis/render/layouts.h"

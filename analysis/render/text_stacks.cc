@@ -9,7 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/base/figures.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/text.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"

@@ -16,7 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/base/figures.h"
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/csv_text.h"
 #include "analysis/render/json.h"
 #include "analysis/render/table.h"

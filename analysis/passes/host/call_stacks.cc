@@ -3,7 +3,7 @@
 
 // See call_stacks.h.
 
-#include "analysis/passes/call_stacks.h"
+#include "analysis/passes/host/call_stacks.h"
 
 namespace gpuprof::analysis {
 

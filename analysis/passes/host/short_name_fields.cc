@@ -3,7 +3,7 @@
 
 // See short_name_fields.h.
 
-#include "analysis/passes/short_name_fields.h"
+#include "analysis/passes/host/short_name_fields.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/range_calls.h"
+#include "analysis/passes/host/range_calls.h"
 
 #include <algorithm>
 #include <unordered_map>

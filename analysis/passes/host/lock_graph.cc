@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/call_stacks.h"
+#include "analysis/passes/host/call_stacks.h"
+#include "analysis/passes/host/wait_graph.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/wait_graph.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/meta.pb.h"
 

@@ -3,7 +3,7 @@
 
 // See thread_usage.h.
 
-#include "analysis/passes/thread_usage.h"
+#include "analysis/passes/host/thread_usage.h"
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 
 // See folded_name.h.
 
-#include "analysis/passes/folded_name.h"
+#include "analysis/passes/host/folded_name.h"
 
 #include "analysis/base/utf8.h"
 

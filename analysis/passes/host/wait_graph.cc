@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/wait_graph.h"
+#include "analysis/passes/host/wait_graph.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 
 // See stack_frames.h.
 
-#include "analysis/passes/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
 
 #include "proto/results/meta.pb.h"
 

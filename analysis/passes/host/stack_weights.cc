@@ -3,14 +3,14 @@
 
 // See stack_weights.h.
 
-#include "analysis/passes/stack_weights.h"
+#include "analysis/passes/host/stack_weights.h"
 #include "analysis/derived/launch_stacks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
-#include "analysis/passes/by_stack.h"
+#include "analysis/passes/host/by_stack.h"
 #include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"

@@ -4,7 +4,7 @@
 // See wall_time.h. Steps come first, then what a process did beside them: setting up CUDA, and
 // compiling or loading code. What remains lies before the steps, between them or behind them.
 
-#include "analysis/passes/wall_time.h"
+#include "analysis/passes/host/wall_time.h"
 
 #include <algorithm>
 #include <array>

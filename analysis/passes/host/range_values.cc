@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/range_values.h"
+#include "analysis/passes/host/range_values.h"
 
 #include <algorithm>
 #include <cstring>
