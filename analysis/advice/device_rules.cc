@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/advice/device_facts.h"
+#include "analysis/advice/facts/device_facts.h"
 #include "analysis/advice/places.h"
 #include "analysis/advice/rule_parts.h"
 #include "analysis/steps/statistics.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/advice/facts/pieces.h"
 #include "analysis/advice/gain.h"
-#include "analysis/advice/pieces.h"
 #include "analysis/advice/rules.h"
 #include "analysis/advice/thresholds.h"
 

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "analysis/advice/advice_facts.h"
+#include "analysis/advice/facts/advice_facts.h"
 #include "analysis/advice/finding.h"
 
 namespace gpuprof::analysis {

@@ -10,6 +10,9 @@
 #include <map>
 #include <set>
 
+#include "analysis/advice/facts/host_facts.h"
+#include "analysis/advice/facts/run_account.h"
+#include "analysis/advice/facts/verdict.h"
 #include "analysis/advice/rules.h"
 #include "analysis/base/enum_word.h"
 #include "analysis/model/command_line.h"
@@ -24,13 +27,10 @@
 #include "analysis/passes/host/stack_frames.h"
 #include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/host/wall_time.h"
-#include "analysis/passes/host_facts.h"
 #include "analysis/passes/main_process.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/recorder_cost.h"
 #include "analysis/passes/recorder/unrecorded_programs.h"
-#include "analysis/passes/run_account.h"
-#include "analysis/passes/verdict.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice/facts/host_facts.h"
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/passes/host/thread_usage.h"
-#include "analysis/passes/host_facts.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 

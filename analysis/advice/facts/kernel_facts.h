@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/advice/pieces.h"
+#include "analysis/advice/facts/pieces.h"
 
 namespace gpuprof::analysis {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/fact_source.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

@@ -3,7 +3,7 @@
 
 // See fact_source.h.
 
-#include "analysis/passes/fact_source.h"
+#include "analysis/advice/facts/fact_source.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 
 // See verdict.h, and verdict_families.h for what bounds a step.
 
-#include "analysis/passes/verdict.h"
+#include "analysis/advice/facts/verdict.h"
 
 #include <algorithm>
 #include <map>
@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
+#include "analysis/advice/facts/memory_fact_finder.h"
+#include "analysis/advice/facts/rank_fact_finder.h"
+#include "analysis/advice/facts/verdict_families.h"
 #include "analysis/advice/thresholds.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/host_activity.h"
@@ -21,11 +25,7 @@
 #include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/device/step_graph.h"
 #include "analysis/passes/device/step_periods.h"
-#include "analysis/passes/fact_source.h"
-#include "analysis/passes/memory_fact_finder.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/rank_fact_finder.h"
-#include "analysis/passes/verdict_families.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"

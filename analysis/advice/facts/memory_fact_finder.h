@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analysis/advice/memory_facts.h"
+#include "analysis/advice/facts/memory_facts.h"
 #include "analysis/passes/context.h"
 #include "proto/results/steps.pb.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advice/device_facts.h"
-#include "analysis/advice/pieces.h"
+#include "analysis/advice/facts/device_facts.h"
+#include "analysis/advice/facts/pieces.h"
 #include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"

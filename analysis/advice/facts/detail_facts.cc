@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/derived/origin.h"
-#include "analysis/passes/fact_source.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/host_facts.h"
 #include "analysis/derived/leaf_spans.h"
-#include "analysis/passes/host_facts.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/passes/device/device_steps.h"
-#include "analysis/passes/fact_source.h"
 #include "analysis/symbols/short_names.h"
 
 namespace gpuprof::analysis {

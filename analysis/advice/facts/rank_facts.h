@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analysis/advice/pieces.h"
+#include "analysis/advice/facts/pieces.h"
 
 namespace gpuprof::analysis {
 

@@ -3,7 +3,7 @@
 
 // See device_facts.h.
 
-#include "analysis/advice/device_facts.h"
+#include "analysis/advice/facts/device_facts.h"
 
 namespace gpuprof::analysis {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "analysis/advice/device_facts.h"
+#include "analysis/advice/facts/device_facts.h"
 #include "analysis/passes/context.h"
 #include "proto/results/overview.pb.h"
 

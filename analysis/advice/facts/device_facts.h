@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
-#include "analysis/advice/idle_facts.h"
-#include "analysis/advice/kernel_facts.h"
-#include "analysis/advice/memory_facts.h"
-#include "analysis/advice/pieces.h"
-#include "analysis/advice/rank_facts.h"
+#include "analysis/advice/facts/idle_facts.h"
+#include "analysis/advice/facts/kernel_facts.h"
+#include "analysis/advice/facts/memory_facts.h"
+#include "analysis/advice/facts/pieces.h"
+#include "analysis/advice/facts/rank_facts.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/overview.pb.h"

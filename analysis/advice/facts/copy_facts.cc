@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/fact_source.h"
 #include "proto/operations.h"
 
 namespace gpuprof::analysis {

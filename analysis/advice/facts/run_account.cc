@@ -3,7 +3,7 @@
 
 // See run_account.h.
 
-#include "analysis/passes/run_account.h"
+#include "analysis/advice/facts/run_account.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts about the gaps of a device (analysis/advice/idle_facts.h).
+// Facts about the gaps of a device (analysis/advice/facts/idle_facts.h).
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/passes/device/idle_gaps.h"
-#include "analysis/passes/fact_source.h"
 #include "analysis/symbols/short_names.h"
 
 namespace gpuprof::analysis {

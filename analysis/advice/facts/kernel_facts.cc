@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/fact_source.h"
 #include "analysis/derived/origin.h"
 #include "analysis/passes/device/device_steps.h"
-#include "analysis/passes/fact_source.h"
 #include "analysis/passes/kernels/occupancy.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"

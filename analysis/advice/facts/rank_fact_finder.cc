@@ -3,7 +3,7 @@
 
 // See rank_fact_finder.h.
 
-#include "analysis/passes/rank_fact_finder.h"
+#include "analysis/advice/facts/rank_fact_finder.h"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 
 // See verdict_families.h.
 
-#include "analysis/passes/verdict_families.h"
+#include "analysis/advice/facts/verdict_families.h"
 
 #include <algorithm>
 #include "analysis/passes/device/device_steps.h"

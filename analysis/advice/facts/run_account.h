@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "analysis/advice/advice_facts.h"
+#include "analysis/advice/facts/advice_facts.h"
 #include "analysis/passes/context.h"
 
 namespace gpuprof::analysis {

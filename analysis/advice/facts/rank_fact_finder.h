@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "analysis/advice/rank_facts.h"
+#include "analysis/advice/facts/rank_facts.h"
 #include "analysis/passes/context.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/steps.pb.h"

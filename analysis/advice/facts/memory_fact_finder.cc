@@ -3,7 +3,7 @@
 
 // Memory and clocks of a device. See memory_fact_finder.h.
 
-#include "analysis/passes/memory_fact_finder.h"
+#include "analysis/advice/facts/memory_fact_finder.h"
 
 #include <algorithm>
 #include <string_view>

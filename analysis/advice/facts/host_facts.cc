@@ -3,7 +3,7 @@
 
 // See host_facts.h.
 
-#include "analysis/passes/host_facts.h"
+#include "analysis/advice/facts/host_facts.h"
 
 #include <algorithm>
 #include <cstdint>

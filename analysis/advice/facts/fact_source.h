@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/advice/device_facts.h"
+#include "analysis/advice/facts/device_facts.h"
 #include "analysis/advice/thresholds.h"
 #include "analysis/passes/context.h"
 #include "analysis/passes/device/step_graph.h"
