@@ -13,7 +13,7 @@
 #include "analysis/advice/facts/host_facts.h"
 #include "analysis/advice/facts/run_account.h"
 #include "analysis/advice/facts/verdict.h"
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 #include "analysis/base/enum_word.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/process_name.h"

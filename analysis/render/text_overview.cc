@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 #include "analysis/base/enum_word.h"
 #include "analysis/base/figures.h"
 #include "analysis/passes/host/stack_frames.h"

@@ -3,7 +3,7 @@
 
 // The rule of docs/extending.md: tells of runs with many processes. See rules.h.
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 
 namespace gpuprof::analysis {
 

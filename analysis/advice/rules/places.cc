@@ -3,14 +3,14 @@
 
 // See places.h. One table of all rules, at the end.
 
-#include "analysis/advice/places.h"
+#include "analysis/advice/rules/places.h"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string_view>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/base/enum_word.h"
 
 namespace gpuprof::analysis {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/advice/facts/device_facts.h"
-#include "analysis/advice/places.h"
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/places.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

@@ -3,14 +3,14 @@
 
 // See rules.h. One function a rule, one table of them at the end.
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "analysis/advice/places.h"
-#include "analysis/advice/remedies.h"
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/places.h"
+#include "analysis/advice/rules/remedies.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/base/units.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

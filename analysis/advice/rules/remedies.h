@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 
 namespace gpuprof::analysis {
 

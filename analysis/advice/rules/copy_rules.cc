@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 
 namespace gpuprof::analysis {
 namespace {

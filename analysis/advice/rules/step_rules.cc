@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/advice/remedies.h"
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/remedies.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

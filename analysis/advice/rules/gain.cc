@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/advice/gain.h"
+#include "analysis/advice/rules/gain.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/steps/statistics.h"
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 
 namespace gpuprof::analysis {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/base/enum_word.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/meta.pb.h"

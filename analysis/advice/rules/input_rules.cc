@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/base/units.h"
 #include "analysis/steps/statistics.h"
 

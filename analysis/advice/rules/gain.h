@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/rules.h"
 
 namespace gpuprof::analysis {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/passes/host/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"

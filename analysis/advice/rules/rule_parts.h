@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "analysis/advice/facts/pieces.h"
-#include "analysis/advice/gain.h"
-#include "analysis/advice/rules.h"
+#include "analysis/advice/rules/gain.h"
+#include "analysis/advice/rules/rules.h"
 #include "analysis/advice/thresholds.h"
 
 namespace gpuprof::analysis {

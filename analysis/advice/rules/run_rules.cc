@@ -3,7 +3,7 @@
 
 // Rules about recordings without steps. See rules.h.
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 

@@ -3,12 +3,12 @@
 
 // See remedies.h.
 
-#include "analysis/advice/remedies.h"
+#include "analysis/advice/rules/remedies.h"
 
 #include <string>
 #include <string_view>
 
-#include "analysis/advice/rule_parts.h"
+#include "analysis/advice/rules/rule_parts.h"
 
 namespace gpuprof::analysis {
 namespace {
