@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/advice/trial_change.h"
+#include "analysis/compare/trial_change.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/advice/trial_change.h"
 #include "analysis/analysis.h"
+#include "analysis/compare/trial_change.h"
 #include "proto/results/advice.pb.h"
 
 namespace gpuprof::analysis {

@@ -3,7 +3,7 @@
 
 // See trial_change.h.
 
-#include "analysis/advice/trial_change.h"
+#include "analysis/compare/trial_change.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/passes/comparability.h"
+#include "analysis/compare/comparability.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"

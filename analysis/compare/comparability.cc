@@ -3,7 +3,7 @@
 
 // See comparability.h.
 
-#include "analysis/passes/comparability.h"
+#include "analysis/compare/comparability.h"
 
 #include <algorithm>
 #include <map>
