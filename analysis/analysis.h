@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -308,6 +309,23 @@ using FileSink = bool (*)(void* context, const std::string& path, std::string_vi
 // log folder of TensorBoard: it gets a run of the profile plugin.
 Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report);
+
+// A format of `gpuprof export`. It is written to a file or to a folder: the other function is null.
+struct ExportFormat {
+  std::string_view name;
+  std::string_view meaning;  // what the format is for, as help says it
+  std::string_view output;   // what is written, as help says it
+  std::string_view place;    // "the file"
+  std::string_view example;  // of a place
+  Error (*to_file)(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
+                   ExportReport* report) = nullptr;
+  Error (*to_folder)(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
+                     ExportReport* report) = nullptr;
+  std::string_view without_steps = {};  // what is said if there are none; "": nothing
+  std::string_view of_ranks = {};       // what is said of several ranks in one file; "": nothing
+};
+// Returns the formats; the first one is written unless another is asked for.
+std::span<const ExportFormat> ExportFormats();
 
 struct ImportOptions {
   std::string folder;  // exists, and is empty

@@ -16,12 +16,12 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/export/kept_parts.h"
 #include "analysis/export/page_manifest.h"
 #include "analysis/export/report_results.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
-#include "analysis/render/figures.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_marks.h"
 #include "analysis/symbols/code_names.h"

@@ -28,6 +28,7 @@ class Overview;
 namespace gpuprof::analysis {
 
 class CallStackTable;
+struct Finding;
 
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -57,6 +58,9 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
 // Returns the result of the pass `overview`, without short names. It stays until an overview with
 // other options is asked for.
 const results::Overview& OverviewOf(PassContext& context);
+// Returns what the overview and `advise` tell, the greatest gain first. The registry puts it into
+// words, and into the results of both.
+const std::vector<Finding>& FindingsOf(PassContext& context);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
 enum class OpGrouping { kName, kType, kShape, kProcess, kThread };

@@ -10,12 +10,13 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/short_name_fields.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
-#include "analysis/passes/short_name_fields.h"
 #include "analysis/read/work_sums.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/render/finding_words.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
@@ -60,6 +61,16 @@ const TableSet kHostWork =
     kLaunchedWork | kSteps |
     TableSet{Kind::kPython, Kind::kOverhead, Kind::kLaunch, Kind::kHostFunction};
 
+// Runs a pass that tells findings, and puts them into words.
+template <typename Result, Error (*kRun)(PassContext&, std::unique_ptr<google::protobuf::Message>*)>
+Error WithFindings(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  if (Error error = kRun(context, result)) return error;
+  const std::string word = DeviceWord(OverviewOf(context));
+  for (const Finding& finding : FindingsOf(context))
+    *static_cast<Result&>(**result).add_findings() = FindingInWords(finding, word);
+  return {};
+}
+
 const PassEntry* FindPass(std::string_view name) {
   for (const PassEntry& entry : PassTable()) {
     if (entry.info.name == name) return &entry;
@@ -97,12 +108,12 @@ bool IsOfAll(const PassOptions& options) {
 const std::vector<PassEntry>& PassTable() {
   static const std::vector<PassEntry> table = {
       {{"overview", "Time and memory of the run, and what to try"},
-       RunOverview,
+       WithFindings<results::Overview, RunOverview>,
        results::Overview::descriptor,
        "steps.categories",
        TableSet::All()},
       {{"advise", "What bounds the program, and what to try first"},
-       RunAdvise,
+       WithFindings<results::Advice, RunAdvise>,
        results::Advice::descriptor,
        "findings",
        TableSet::All()},

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/base/figures.h"
 #include "analysis/passes/registry.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/json.h"
 #include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"

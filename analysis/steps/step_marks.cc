@@ -17,9 +17,9 @@ std::vector<StepMark> FindStepMarks(const Trace& trace,
   for (uint32_t process = 0; process < trace.processes.size(); ++process) {
     for (const StepAnalysis& analysis : NumberedSteps(trace, ops_of(process), nullptr)) {
       if (!analysis.found()) continue;
-      for (const results::Step& step : analysis.steps) {
-        marks.push_back({process, step.tid(), static_cast<uint32_t>(step.number()), step.start_ns(),
-                         std::max<int64_t>(step.duration_ns(), 0)});
+      for (const Step& step : analysis.steps) {
+        marks.push_back({process, analysis.summary.tid, static_cast<uint32_t>(step.number),
+                         step.span.start, std::max<int64_t>(step.span.length(), 0)});
       }
     }
   }
