@@ -53,14 +53,15 @@ def options_of(part):
 def test_parts_have_what_stats_prints_of_them(tmp_path):
     """A page that cannot read events has processes, and the steps that matter: each result is that of `gpuprof stats`."""
     page = write_linked_report(IMAGES, tmp_path)
+    bundle = tmp_path / "bundle"
     named, parts = manifest(page)["parts"], parts_of(page)
     assert [each["name"] for each in named] == list(parts)
-    pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
+    pids = {str(each["pid"]) for each in stats("overview", bundle, cwd=tmp_path)["processes"]}
     assert {name[4:] for name in parts if name.startswith("pid=")} == pids and len(pids) == 3
     words = [each["step"] for each in named if "step" in each]
     assert "a typical one" in words[0] and any("the longest" in each for each in words)
-    counted = {step["number"] for step in stats("steps", IMAGES, cwd=tmp_path)["steps"] if not step["warmup"]}
-    led = {finding["place"]["step"] for finding in stats("overview", IMAGES, cwd=tmp_path)["findings"] if finding["place"]}
+    counted = {step["number"] for step in stats("steps", bundle, cwd=tmp_path)["steps"] if not step["warmup"]}
+    led = {finding["place"]["step"] for finding in stats("overview", bundle, cwd=tmp_path)["findings"] if finding["place"]}
     assert led & counted and {f"step={number}" for number in led & counted} <= set(parts)
     for part, results in parts.items():
         assert {"idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
@@ -70,7 +71,7 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
         chosen = results if part in list(parts)[:2] + list(parts)[3:4] else ["kernels", "heap"]
         for name in chosen:
             name_of_pass, _, key = name.partition(":")
-            printed = stats(name_of_pass, IMAGES, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
+            printed = stats(name_of_pass, bundle, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
             if part.startswith("step="):
                 # What was read of the step: `stats` opens the tables of the pass alone.
                 results[name].pop("meta"), printed.pop("meta")
