@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/derived/call_name.h"
 #include "analysis/passes/context.h"
 
 namespace gpuprof::results {
@@ -74,9 +75,6 @@ void NameLock(PassContext& context, size_t process, uint32_t stack, results::Loc
 // Fills edges, holders and intervals. The meta holds the window.
 void FillWaitGraph(PassContext& context, results::Locks* out);
 void FillDeadlocks(PassContext& context, results::Locks* out, CallStackTable* table);
-// Returns the name of a proto::ApiFunction, without the release that CUPTI adds to the runtime's
-// names.
-std::string ApiFunctionName(const Process& process, uint32_t function);
 // Returns the thread's last name, or its number if it has no name.
 std::string ThreadName(const Process& process, int32_t tid);
 // Returns the name of a thread that a lock reported. A lock between processes may be held by

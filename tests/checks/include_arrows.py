@@ -69,7 +69,7 @@ CONFINED = [
     (re.compile(r"^nlohmann/"), ("analysis/", "launcher/")),
     (re.compile(r"^utf8proc\.h$"), ("analysis/base/",)),
     (re.compile(r"^simdjson\.h$"), ("analysis/import/",)),
-    (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/symbols/elf_sections.cc", "launcher/")),
+    (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/export/report_text.cc", "analysis/symbols/elf_sections.cc", "launcher/")),
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^toml\+\+/"), ("launcher/base/settings_file.cc",)),

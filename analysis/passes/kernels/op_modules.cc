@@ -18,6 +18,7 @@
 #include "analysis/derived/kernel_class.h"
 #include "analysis/derived/module_paths.h"
 #include "analysis/derived/origin.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -205,9 +206,7 @@ struct Row {
   uint32_t module_count = 0;
 };
 
-}  // namespace
-
-void ComputeOpModules(PassContext& context, bool instances, results::Ops* out) {
+void FillModules(PassContext& context, bool instances, results::Ops* out) {
   std::map<std::string, Row> rows;
   int64_t device_ns = 0, outside_ns = 0, self_ns = 0;
   bool has_device_work = false;
@@ -257,6 +256,13 @@ void ComputeOpModules(PassContext& context, bool instances, results::Ops* out) {
     op->set_device_self_ratio(Ratio(sums.device_self_ns, device_ns));
     if (sums.device_backward_ns != 0) op->set_device_backward_ns(sums.device_backward_ns);
   }
+}
+
+}  // namespace
+
+void ComputeOpModules(PassContext& context, bool instances, results::Ops* out) {
+  *out = KeptRows<results::Ops>(context.kept_of_all(), instances ? "instance" : "module",
+                                [&](results::Ops* rows) { FillModules(context, instances, rows); });
 }
 
 }  // namespace gpuprof::analysis
