@@ -32,9 +32,9 @@ LOWER = {
     "launcher/serve": ("launcher/base/", "launcher/control/", "launcher/reading/", "launcher/record/", "launcher/serve/"),
 }
 # Within analysis/: what a folder includes of the folders that stand above the model. A name with an ending is one header.
-# Folders below the passes include none of them. `registry` is the table of all passes, so it knows their words.
+# Folders below the passes include none of them. `registry` is the table of all passes, and knows their words; render.cc reads it.
 ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/")
-QUESTION = tuple(f"analysis/passes/{name}.h" for name in ("context", "session", "passes", "main_process", "rows", "critical_path", "device_memory"))
+QUESTION = tuple(f"analysis/passes/{name}.h" for name in ("context", "session", "passes", "main_process", "rows", "kept_rows", "critical_path", "device_memory"))
 PARTS = ("analysis/passes/kernels/", "analysis/passes/memory/", "analysis/passes/device/", "analysis/passes/host/", "analysis/passes/recorder/")
 STACKS = "analysis/passes/host/stack_frames.h"
 FOUND = ("analysis/advice/finding.h", "analysis/advice/rules/rules.h")
@@ -54,7 +54,7 @@ INSIDE = {
     "analysis/dump": ("analysis/passes/", "analysis/render/", "analysis/dump/"),
     "analysis/wasm": ABOVE,
 }
-ANY = ("analysis/passes/registry.",)
+ANY = ("analysis/passes/registry.", "analysis/render/render.cc")
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # What is found comes before what is printed: these folders know no message of a result.
