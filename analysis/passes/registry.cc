@@ -17,6 +17,7 @@
 #include "analysis/passes/select_rows.h"
 #include "analysis/read/work_sums.h"
 #include "analysis/render/finding_words.h"
+#include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
