@@ -321,7 +321,7 @@ struct ExportFormat {
                    ExportReport* report) = nullptr;
   Error (*to_folder)(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
                      ExportReport* report) = nullptr;
-  std::string_view without_steps = {};  // what is said if there are none; "": nothing
+  std::string_view without_steps = {};  // what is said without steps; "": nothing
   std::string_view of_ranks = {};       // what is said of several ranks in one file; "": nothing
 };
 // Returns the formats; the first one is written unless another is asked for.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// From detected steps to what is told of them: each step's categories, warm-up and outliers, and
-// the summary of a thread. Pure.
+// Analyses detected steps: each step's categories, warm-up and outliers, and the summary of a
+// thread. Pure.
 
 #pragma once
 

@@ -31,6 +31,30 @@ LOWER = {
     "launcher/gpu": ("launcher/base/", "launcher/gpu/", "launcher/record/"),
     "launcher/serve": ("launcher/base/", "launcher/control/", "launcher/reading/", "launcher/record/", "launcher/serve/"),
 }
+# Within analysis/: what a folder includes of the folders that stand above the model. A name with an ending is one header.
+# Folders below the passes include none of them. `registry` is the table of all passes, and knows their words; render.cc reads it.
+ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/")
+QUESTION = tuple(f"analysis/passes/{name}.h" for name in ("context", "session", "passes", "main_process", "rows", "kept_rows", "critical_path", "device_memory"))
+PARTS = ("analysis/passes/kernels/", "analysis/passes/memory/", "analysis/passes/device/", "analysis/passes/host/", "analysis/passes/recorder/")
+STACKS = "analysis/passes/host/stack_frames.h"
+FOUND = ("analysis/advice/finding.h", "analysis/advice/rules/rules.h")
+INSIDE = {
+    "analysis/passes/kernels": QUESTION + PARTS[:1],
+    "analysis/passes/memory": QUESTION + PARTS[1:2],
+    "analysis/passes/device": QUESTION + (PARTS[0], PARTS[2]),
+    "analysis/passes/host": QUESTION + PARTS[1:4],
+    "analysis/passes/recorder": QUESTION + PARTS[4:],
+    "analysis/passes": ("analysis/passes/", "analysis/advice/"),
+    "analysis/advice": ("analysis/advice/rule_", "analysis/advice/finding.h", "analysis/advice/thresholds.h"),
+    "analysis/advice/facts": QUESTION + PARTS + ("analysis/advice/rule_", "analysis/advice/thresholds.h", "analysis/advice/facts/"),
+    "analysis/advice/rules": (STACKS, "analysis/advice/"),
+    "analysis/compare": ("analysis/passes/", "analysis/compare/"),
+    "analysis/render": (STACKS, *FOUND, "analysis/render/"),
+    "analysis/export": ("analysis/passes/", "analysis/render/", "analysis/export/"),
+    "analysis/dump": ("analysis/passes/", "analysis/render/", "analysis/dump/"),
+    "analysis/wasm": ABOVE,
+}
+ANY = ("analysis/passes/registry.", "analysis/render/render.cc")
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # What is found comes before what is printed: these folders know no message of a result.
@@ -73,6 +97,10 @@ def violations(path):
                 yield f"{relative}: {folder}/ must not include {name}"
             if name.startswith(folder + "/") and room == "analysis" and not relative.startswith(users):
                 yield f"{relative}: only {', '.join(users)} may include {name}"
+        if room == "analysis" and name.startswith(ABOVE) and not relative.startswith(ANY):
+            folder = relative.rsplit("/", 1)[0]
+            if not name.startswith(INSIDE.get(folder, ())):
+                yield f"{relative}: {folder}/ must not include {name}"
         for folder, allowed in LOWER.items():
             if relative.startswith(folder + "/") and name.startswith("launcher/") and not name.startswith(allowed):
                 yield f"{relative}: {folder}/ must not include {name}"

@@ -28,7 +28,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
 TEMPLATES = "tests/checks/recipes"
-RECIPES = ["A pass", "A verb", "A record kind", "A source", "A hook", "A rule of advise"]
+RECIPES = ["A pass", "A page", "An import", "An export", "A verb", "A record kind", "A source", "A hook", "A rule of advise"]
 # They derive from lists that the recipes change.
 DERIVED = ["inject/real_symbols.cc", "inject/settings.cc", "launcher/base/values.cc", "analysis/model/names.cc", "analysis/passes/recorder/skipped.cc",
            "analysis/read/track_columns.cc", "analysis/advice/rule_table.cc"]

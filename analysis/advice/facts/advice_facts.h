@@ -98,7 +98,7 @@ struct InputFacts {
   IteratorFacts iterators;
 };
 
-// What rules look at. The overview is complete but for its findings.
+// What rules look at. The overview has no findings yet.
 struct AdviceFacts {
   Thresholds limits;
   const results::Overview* overview = nullptr;
@@ -109,8 +109,8 @@ struct AdviceFacts {
   int64_t bare_step_ns = 0;
   // Time a step that optimizers spent between their operations, without closures.
   int64_t optimizer_python_ns = 0;
-  // Of the step's thread within steps: runnable but without a processor, and the time over which
-  // that was measured.
+  // The time in steps that their thread was ready but had no processor, and the time over which
+  // this was measured.
   std::optional<int64_t> step_runqueue_wait_ns;
   int64_t step_measured_ns = 0;
   // Processors that all processes together kept busy within steps.
