@@ -88,6 +88,7 @@ uint64_t ColumnSegments::Store(size_t number, const uint64_t* values, size_t cou
   segment.base = base;
   segment.width = WidthOf(most);
   segment.mask = MaskOf(segment.width);
+  segment.most = most;
   segment.bytes = kNothing;
   if (segment.width == 0) return 0;
   const size_t room = RoomOf(count, segment.width);
@@ -126,6 +127,7 @@ uint8_t* ColumnSegments::Append(uint32_t width) {
     segment.first = segment.end = rows_;
     segment.width = width;
     segment.mask = MaskOf(width);
+    segment.most = ~uint64_t{0};
     open_room_ = 0;
   }
   ColumnSegment& open = segments_.back();
@@ -153,6 +155,31 @@ void ColumnSegments::Close(const uint64_t* values, uint64_t base, uint64_t most)
   closed.end = open.end;
   if (closed.width != 0) bytes_ += RoomOf(open_rows_, closed.width);
   open_rows_ = 0;
+}
+
+void ColumnSegments::Share(const std::shared_ptr<const ColumnSegments>& whole, RowRun rows) {
+  whole_ = whole;
+  while (rows.first < rows.end) {
+    ColumnSegment part = whole->Find(rows.first);
+    const size_t end = std::min(rows.end, part.end);
+    part.bytes += (rows.first - part.first) * part.width;
+    part.first = rows_;
+    rows_ += end - rows.first;
+    part.end = rows_;
+    rows.first = end;
+    segments_.push_back(part);
+    Note(segments_.size() - 1);
+  }
+}
+
+void ColumnSegments::Add(const uint64_t* values, size_t count, uint64_t base, uint64_t most) {
+  segments_.emplace_back();
+  bytes_ += Store(segments_.size() - 1, values, count, base, most);
+  ColumnSegment& added = segments_.back();
+  added.first = rows_;
+  rows_ += count;
+  added.end = rows_;
+  Note(segments_.size() - 1);
 }
 
 }  // namespace gpuprof::analysis

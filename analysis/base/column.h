@@ -9,6 +9,9 @@
 // A column is filled in one of two ways, and then read by any number of threads:
 // - push_back(), by one thread;
 // - Plan(), then Store() once for each segment from any thread, then Finish().
+//
+// Copies share their memory until one of them changes. A pick of rows shares the memory of long
+// runs of rows too.
 
 #pragma once
 
@@ -18,6 +21,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -28,6 +32,13 @@
 
 namespace gpuprof::analysis {
 
+// Rows that follow each other.
+struct RowRun {
+  size_t first = 0;
+  size_t end = 0;  // behind the last
+  size_t size() const { return end - first; }
+};
+
 // Rows that lie in one piece of memory. `mask` takes one value out of eight loaded bytes.
 struct ColumnSegment {
   size_t first = 0;  // row
@@ -35,6 +46,7 @@ struct ColumnSegment {
   const uint8_t* bytes = nullptr;
   uint64_t base = 0;
   uint64_t mask = 0;
+  uint64_t most = 0;  // no value is farther from `base`
   uint32_t width = 0;
 
   uint64_t Load(size_t row) const {
@@ -105,6 +117,11 @@ class ColumnSegments {
   // Replaces the open rows by a segment like those of Store().
   void Close(const uint64_t* values, uint64_t base, uint64_t most);
 
+  // Appends rows of another column. They stay in its memory, which lives as long as this object.
+  void Share(const std::shared_ptr<const ColumnSegments>& whole, RowRun rows);
+  // Appends a segment like those of Store(). There must be no open rows.
+  void Add(const uint64_t* values, size_t count, uint64_t base, uint64_t most);
+
   static constexpr size_t kMostOpenRows = 4096;
 
  private:
@@ -114,8 +131,9 @@ class ColumnSegments {
 
   std::vector<ColumnSegment> segments_;
   ColumnMemory memory_;
-  std::unique_ptr<uint8_t[]> open_memory_;  // of the open rows
-  std::vector<uint32_t> places_;            // the segment of each 4096th row
+  std::unique_ptr<uint8_t[]> open_memory_;       // of the open rows
+  std::shared_ptr<const ColumnSegments> whole_;  // whose memory this one shares
+  std::vector<uint32_t> places_;                 // the segment of each 4096th row
   size_t rows_ = 0;
   size_t open_rows_ = 0;
   size_t open_room_ = 0;
@@ -133,12 +151,8 @@ class Column {
   Column(std::initializer_list<T> values) {
     for (const T value : values) push_back(value);
   }
-  Column(const Column& other)
-      : data_(other.data_ == nullptr ? nullptr : std::make_unique<ColumnSegments>(*other.data_)) {}
-  Column& operator=(const Column& other) {
-    if (this != &other) *this = Column(other);
-    return *this;
-  }
+  Column(const Column&) = default;
+  Column& operator=(const Column&) = default;
   Column(Column&&) noexcept = default;
   Column& operator=(Column&&) noexcept = default;
   ~Column() = default;
@@ -170,6 +184,51 @@ class Column {
   std::span<const ColumnSegment> segments() const {
     if (data_ == nullptr) return {};
     return data_->segments();
+  }
+  // No value of some rows is outside of it.
+  struct Zone {
+    T least = std::numeric_limits<T>::max();
+    T most = std::numeric_limits<T>::min();
+  };
+  // Returns the zone of rows without a look at them. It may be too wide.
+  Zone ZoneOf(RowRun rows) const {
+    Zone zone;
+    while (rows.first < rows.end) {
+      const ColumnSegment& segment = data_->Find(rows.first);
+      const T least = static_cast<T>(segment.base);
+      const bool is_known = segment.most <= static_cast<uint64_t>(std::numeric_limits<T>::max()) -
+                                                static_cast<uint64_t>(least);
+      if (!is_known) return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+      zone.least = std::min(zone.least, least);
+      zone.most = std::max(zone.most, static_cast<T>(segment.base + segment.most));
+      rows.first = segment.end;
+    }
+    return zone;
+  }
+  // Returns the rows of runs that ascend. Long runs share the memory of this column.
+  Column Pick(std::span<const RowRun> runs) const {
+    constexpr size_t kLeastShared = 256, kMost = ColumnSegments::kMostOpenRows;
+    Column result;
+    result.data_ = std::make_shared<ColumnSegments>();
+    std::vector<uint64_t> values;
+    const auto pack = [&] {
+      if (!values.empty()) result.Add(values);
+      values.clear();
+    };
+    const Reader from(*this);
+    for (const RowRun& run : runs) {
+      if (run.size() >= kLeastShared) {
+        pack();
+        result.data_->Share(data_, run);
+        continue;
+      }
+      for (size_t row = run.first; row < run.end; ++row) {
+        values.push_back(static_cast<uint64_t>(from[row]));
+        if (values.size() == kMost) pack();
+      }
+    }
+    pack();
+    return result;
   }
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
@@ -241,28 +300,23 @@ class Column {
   Iterator end() const { return {*this, size()}; }
 
   void push_back(T value) {  // NOLINT(readability-identifier-naming): as a vector's
-    if (data_ == nullptr) data_ = std::make_unique<ColumnSegments>();
+    if (data_ == nullptr) data_ = std::make_shared<ColumnSegments>();
+    // The memory may be shared.
+    if (data_.use_count() != 1) data_ = std::make_shared<ColumnSegments>(*data_);
     if (data_->open_rows() == ColumnSegments::kMostOpenRows) Close();
     std::memcpy(data_->Append(sizeof(T)), &value, sizeof value);
   }
 
   // Makes room for so many segments, in which Store() puts rows. The column must be empty.
   void Plan(size_t segments) {
-    data_ = std::make_unique<ColumnSegments>();
+    data_ = std::make_shared<ColumnSegments>();
     data_->Plan(segments);
   }
   // Fills a segment with `count` values. Returns the memory that the segment takes.
   uint64_t Store(size_t segment, const uint64_t* values, size_t count) {
     if (count == 0) return 0;
-    T least = static_cast<T>(values[0]);
-    T most = least;
-    for (size_t i = 0; i < count; ++i) {
-      const T value = static_cast<T>(values[i]);
-      least = std::min(least, value);
-      most = std::max(most, value);
-    }
-    const auto base = static_cast<uint64_t>(least);
-    return data_->Store(segment, values, count, base, static_cast<uint64_t>(most) - base);
+    const auto [base, most] = RangeOf(values, count);
+    return data_->Store(segment, values, count, base, most);
   }
   // Fills a segment with one value.
   void StoreOne(size_t segment, T value, size_t count) {
@@ -311,6 +365,22 @@ class Column {
   }
 
  private:
+  // Returns the least value, and the distance of the greatest one from it.
+  static std::pair<uint64_t, uint64_t> RangeOf(const uint64_t* values, size_t count) {
+    T least = static_cast<T>(values[0]);
+    T most = least;
+    for (size_t i = 0; i < count; ++i) {
+      const T value = static_cast<T>(values[i]);
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    const auto base = static_cast<uint64_t>(least);
+    return {base, static_cast<uint64_t>(most) - base};
+  }
+  void Add(const std::vector<uint64_t>& values) {
+    const auto [base, most] = RangeOf(values.data(), values.size());
+    data_->Add(values.data(), values.size(), base, most);
+  }
   size_t SegmentCount() const { return data_ == nullptr ? 0 : data_->segments().size(); }
 
   void Close() {
@@ -329,7 +399,7 @@ class Column {
     data_->Close(values, base, static_cast<uint64_t>(most) - base);
   }
 
-  std::unique_ptr<ColumnSegments> data_;
+  std::shared_ptr<ColumnSegments> data_;
 };
 
 }  // namespace gpuprof::analysis

@@ -56,10 +56,43 @@ uint64_t GraphNodeOf(const Table& table, size_t row) {
   }
 }
 
+// Reads the same for many rows, one after the other.
+template <typename Table>
+class RareWorkColumns {
+ public:
+  explicit RareWorkColumns(const Table& table) {
+    if constexpr (requires { table.external; }) {
+      external_rows_ = table.external.size();
+      external_ = Column<uint64_t>::Reader(table.external);
+    }
+    if constexpr (requires { table.graph_node; }) {
+      graph_ = Column<uint32_t>::Reader(table.graph);
+      node_ = Column<uint64_t>::Reader(table.graph_node);
+    }
+  }
+  uint64_t ExternalOf(size_t row) const { return row < external_rows_ ? external_[row] : 0; }
+  bool IsInGraph(size_t row) const {
+    if constexpr (kHasNodes) return graph_[row] != 0;
+    return false;
+  }
+  uint64_t GraphNodeOf(size_t row) const {
+    if constexpr (kHasNodes) return node_[row];
+    return 0;
+  }
+
+ private:
+  static constexpr bool kHasNodes = requires(const Table& table) { table.graph_node; };
+
+  size_t external_rows_ = 0;
+  Column<uint64_t>::Reader external_, node_;
+  Column<uint32_t>::Reader graph_;
+};
+
 template <typename Table, typename Visit>
 void ForEachRowOfWork(DeviceWorkKind kind, const Table& table, Visit&& visit) {
   const Column<int64_t>::Reader ends(table.end_ns), durations(table.duration_ns);
   const Column<uint32_t>::Reader correlations(table.correlation), weights(table.weight);
+  const RareWorkColumns<Table> rare(table);
   for (size_t i = 0; i < table.rows(); ++i) {
     const int64_t end = ends[i];
     visit(DeviceWork{kind,
@@ -67,9 +100,9 @@ void ForEachRowOfWork(DeviceWorkKind kind, const Table& table, Visit&& visit) {
                      {end - durations[i], end},
                      correlations[i],
                      weights[i],
-                     ExternalOf(table, i),
-                     IsInGraph(table, i),
-                     GraphNodeOf(table, i)});
+                     rare.ExternalOf(i),
+                     rare.IsInGraph(i),
+                     rare.GraphNodeOf(i)});
   }
 }
 

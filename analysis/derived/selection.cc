@@ -34,22 +34,16 @@ struct WindowCalls {
   bool MayHave(uint32_t id) const { return id >= first_id && id <= last_id; }
 };
 
-// Puts the rows of these numbers, which ascend, into the place of all.
-template <typename T>
-void Pick(const std::vector<uint32_t>& rows, Column<T>* column) {
-  constexpr size_t kMost = ColumnSegments::kMostOpenRows;
-  Column<T> picked;
-  picked.Plan((rows.size() + kMost - 1) / kMost);
-  const typename Column<T>::Reader from(*column);
-  std::vector<uint64_t> values;
-  for (size_t begin = 0; begin < rows.size(); begin += kMost) {
-    values.clear();
-    for (size_t i = begin; i < std::min(begin + kMost, rows.size()); ++i)
-      values.push_back(static_cast<uint64_t>(from[rows[i]]));
-    picked.Store(begin / kMost, values.data(), values.size());
-  }
-  picked.Finish();
-  *column = std::move(picked);
+// Returns the zone in which spans begin.
+Column<int64_t>::Zone BeginsOfSpans(RowRun rows, const Column<int64_t>& ends,
+                                    const Column<int64_t>& durations) {
+  constexpr int64_t kEver = std::numeric_limits<int64_t>::min();
+  Column<int64_t>::Zone begins = ends.ZoneOf(rows);
+  const Column<int64_t>::Zone lengths = durations.ZoneOf(rows);
+  const bool is_known = lengths.least >= 0 && begins.least >= kEver + lengths.most;
+  begins.least = is_known ? begins.least - lengths.most : kEver;
+  if (is_known) begins.most -= lengths.least;
+  return begins;
 }
 
 // Keeps the rows of one table that begin in the window.
@@ -58,26 +52,26 @@ class RowPicker {
   // `calls`: null if work counts when it began itself.
   RowPicker(TimeWindow window, const WindowCalls* calls) : window_(window), calls_(calls) {}
 
-  const std::vector<uint32_t>& kept() const { return kept_; }
-  bool keeps_all() const { return kept_.size() == rows_; }
+  const std::vector<RowRun>& kept() const { return kept_; }
+  bool keeps_all() const { return kept_rows_ == rows_; }
 
+  // Segments that lie in the window or outside of it are not looked at row by row.
   template <proto::ChunkKind kKind, typename Second, typename... Columns>
   void Rows(Column<int64_t>& times, Second& second, Columns&... others) {
     rows_ = times.size();
     kept_.clear();
-    constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
-    int64_t begins[kPickedAtOnce];
-    for (size_t first = 0; first < rows_; first += kPickedAtOnce) {
-      const size_t count = std::min(kPickedAtOnce, rows_ - first);
-      times.Copy(first, count, begins);
-      if constexpr (kTable->column[1].type == proto::ColumnType::kDuration) {
-        int64_t durations[kPickedAtOnce];
-        second.Copy(first, count, durations);
-        for (size_t i = 0; i < count; ++i) begins[i] -= durations[i];
+    kept_rows_ = 0;
+    for (const ColumnSegment& segment : times.segments()) {
+      const RowRun rows = {segment.first, segment.end};
+      const Column<int64_t>::Zone begins = BeginsOf<kKind>(rows, times, second);
+      const bool is_moved = IsLaunchedWork(kKind) && calls_ != nullptr;
+      const bool is_outside = begins.most < window_.start_ns || begins.least >= window_.end_ns;
+      if (is_outside && !(is_moved && MayMove<kKind>(rows, others...))) continue;
+      if (!is_moved && IsIn(begins.least) && IsIn(begins.most)) {
+        Add(rows);
+      } else {
+        LookAt<kKind>(rows, times, second, others...);
       }
-      if constexpr (IsLaunchedWork(kKind)) MoveToLaunches<kKind>(first, count, begins, others...);
-      for (size_t i = 0; i < count; ++i)
-        if (IsIn(begins[i])) kept_.push_back(static_cast<uint32_t>(first + i));
     }
     Keep(&times);
     Keep(&second);
@@ -89,7 +83,7 @@ class RowPicker {
   // Also for columns that VisitTable() does not know. They may be empty.
   template <typename T>
   void Keep(Column<T>* column) const {
-    if (!keeps_all() && !column->empty()) Pick(kept_, column);
+    if (!keeps_all() && !column->empty()) *column = column->Pick(kept_);
   }
 
  private:
@@ -97,20 +91,77 @@ class RowPicker {
     return time_ns >= window_.start_ns && time_ns < window_.end_ns;
   }
 
+  void Add(RowRun rows) {
+    kept_rows_ += rows.size();
+    if (!kept_.empty() && kept_.back().end == rows.first) {
+      kept_.back().end = rows.end;
+    } else {
+      kept_.push_back(rows);
+    }
+  }
+
+  template <proto::ChunkKind kKind, typename Second>
+  static Column<int64_t>::Zone BeginsOf(RowRun rows, const Column<int64_t>& times,
+                                        const Second& second) {
+    if constexpr (proto::FindTable(kKind)->column[1].type == proto::ColumnType::kDuration) {
+      return BeginsOfSpans(rows, times, second);
+    } else {
+      return times.ZoneOf(rows);
+    }
+  }
+
+  template <proto::ChunkKind kKind, typename Second, typename... Columns>
+  void LookAt(RowRun rows, const Column<int64_t>& times, const Second& second,
+              const Columns&... others) {
+    int64_t begins[kPickedAtOnce];
+    for (size_t first = rows.first; first < rows.end; first += kPickedAtOnce) {
+      const size_t count = std::min(kPickedAtOnce, rows.end - first);
+      times.Copy(first, count, begins);
+      if constexpr (proto::FindTable(kKind)->column[1].type == proto::ColumnType::kDuration) {
+        int64_t durations[kPickedAtOnce];
+        second.Copy(first, count, durations);
+        for (size_t i = 0; i < count; ++i) begins[i] -= durations[i];
+      }
+      if constexpr (IsLaunchedWork(kKind)) MoveToLaunches<kKind>(first, count, begins, others...);
+      for (size_t i = 0; i < count; ++i)
+        if (IsIn(begins[i])) Add({first + i, first + i + 1});
+    }
+  }
+
+  // Calls visit(ids) with the column of the launches' ids.
+  template <proto::ChunkKind kKind, typename Visit, typename... Columns>
+  static void WithIds(const Visit& visit, const Columns&... columns) {
+    constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
+    int place = 2;
+    const auto look = [&](const auto& column) {
+      const bool is_it = kTable->column[place++].type == proto::ColumnType::kCorrelation;
+      if constexpr (std::is_same_v<std::decay_t<decltype(column[0])>, uint32_t>)
+        if (is_it) visit(column);
+    };
+    (look(columns), ...);
+  }
+
+  // Returns whether calls in the window may have launched some of the rows.
+  template <proto::ChunkKind kKind, typename... Columns>
+  bool MayMove(RowRun rows, const Columns&... columns) const {
+    bool may_move = false;
+    WithIds<kKind>(
+        [&](const Column<uint32_t>& ids) {
+          const Column<uint32_t>::Zone zone = ids.ZoneOf(rows);
+          may_move = zone.least <= calls_->last_id && zone.most >= calls_->first_id;
+        },
+        columns...);
+    return may_move;
+  }
+
   // Replaces the begin of work by that of its call, where this may change whether the row counts.
   template <proto::ChunkKind kKind, typename... Columns>
   void MoveToLaunches(size_t first, size_t count, int64_t* begins,
                       const Columns&... columns) const {
     if (calls_ == nullptr) return;
-    constexpr const proto::TableSpec* kTable = proto::FindTable(kKind);
     uint32_t ids[kPickedAtOnce] = {};
-    int place = 2;
-    const auto look = [&](const auto& column) {
-      const bool is_it = kTable->column[place++].type == proto::ColumnType::kCorrelation;
-      if constexpr (std::is_same_v<std::decay_t<decltype(column[0])>, uint32_t>)
-        if (is_it) column.Copy(first, count, ids);
-    };
-    (look(columns), ...);
+    WithIds<kKind>([&](const Column<uint32_t>& column) { column.Copy(first, count, ids); },
+                   columns...);
     for (size_t i = 0; i < count; ++i) {
       if (ids[i] == 0 || (!calls_->MayHave(ids[i]) && !IsIn(begins[i]))) continue;
       if (const std::optional<Call> call = calls_->all->Find(ids[i])) begins[i] = call->start_ns;
@@ -119,16 +170,25 @@ class RowPicker {
 
   TimeWindow window_;
   const WindowCalls* calls_;
-  size_t rows_ = 0;
-  std::vector<uint32_t> kept_;  // ascending
+  size_t rows_ = 0, kept_rows_ = 0;
+  std::vector<RowRun> kept_;  // ascending
 };
 
 // Rows of Python functions name their callers by row.
-void RenumberCallers(const std::vector<uint32_t>& kept, PythonTable* table) {
+void RenumberCallers(const std::vector<RowRun>& kept, PythonTable* table) {
+  std::vector<size_t> begins;  // of the runs, in the numbers of kept rows
+  size_t rows = 0;
+  for (const RowRun& run : kept) {
+    begins.push_back(rows);
+    rows += run.size();
+  }
   table->parent.Rewrite([&](size_t, uint32_t caller) {
-    const auto found = std::lower_bound(kept.begin(), kept.end(), caller);
-    if (found == kept.end() || *found != caller) return PythonTable::kNoRow;
-    return static_cast<uint32_t>(found - kept.begin());
+    const auto found =
+        std::upper_bound(kept.begin(), kept.end(), caller,
+                         [](size_t row, const RowRun& run) { return row < run.end; });
+    if (found == kept.end() || caller < found->first) return PythonTable::kNoRow;
+    return static_cast<uint32_t>(begins[static_cast<size_t>(found - kept.begin())] + caller -
+                                 found->first);
   });
 }
 
@@ -156,23 +216,37 @@ void KeepRareColumns(proto::ChunkKind kind, const RowPicker& picker, Track* trac
 }
 
 void NarrowTrack(TimeWindow window, const WindowCalls* calls, Track* track) {
+  std::vector<TableExtent> extents;
   for (const proto::TableSpec& table : proto::kTables) {
+    if (RowsOf(*track, table.kind) == 0) continue;
     RowPicker picker(window, calls);
     VisitTable(track, table.kind, &picker);
     KeepRareColumns(table.kind, picker, track);
+    const TableExtent* const all = track->Extent(table.kind);
+    if (picker.keeps_all() && all != nullptr && all->rows == RowsOf(*track, table.kind)) {
+      extents.push_back(*all);
+    } else if (const TableExtent extent = ExtentOf(*track, table.kind); extent.rows != 0) {
+      extents.push_back(extent);
+    }
   }
+  track->extents = std::move(extents);
 }
 
 void NoteCalls(const Process& process, TimeWindow window, WindowCalls* calls) {
   for (const Track& track : process.tracks) {
     const ApiTable& api = track.api;
     const Column<int64_t>::Reader ends(api.end_ns), durations(api.duration_ns);
-    for (size_t row = 0; row < api.end_ns.size(); ++row) {
-      const int64_t start_ns = ends[row] - durations[row];
-      if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
-      const uint32_t id = api.correlation[row];
-      calls->first_id = std::min(calls->first_id, id);
-      calls->last_id = std::max(calls->last_id, id);
+    for (const ColumnSegment& segment : api.end_ns.segments()) {
+      const RowRun rows = {segment.first, segment.end};
+      const Column<int64_t>::Zone begins = BeginsOfSpans(rows, api.end_ns, api.duration_ns);
+      if (begins.most < window.start_ns || begins.least >= window.end_ns) continue;
+      for (size_t row = rows.first; row < rows.end; ++row) {
+        const int64_t start_ns = ends[row] - durations[row];
+        if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
+        const uint32_t id = api.correlation[row];
+        calls->first_id = std::min(calls->first_id, id);
+        calls->last_id = std::max(calls->last_id, id);
+      }
     }
   }
 }
@@ -212,9 +286,11 @@ void Narrow(const Selection& selection, const CallIndex* all_calls, const Proces
     const bool is_left_out = track.is_stream && !selection.devices.empty() &&
                              std::find(selection.devices.begin(), selection.devices.end(),
                                        track.device) == selection.devices.end();
-    if (is_left_out) DropTables(TableSet(), &track);
+    if (is_left_out) {
+      DropTables(TableSet(), &track);
+      FillExtents(&track);
+    }
     if (selection.window) NarrowTrack(*selection.window, calls, &track);
-    FillExtents(&track);
     for (const TableExtent& extent : track.extents) process->rows += extent.rows;
   }
   if (!selection.window) return;

@@ -3,7 +3,8 @@
 
 // The call stacks of one process: a tree of program counters, each node under the id that rows
 // refer to. A recorder with a long life forgets stacks and writes them again under new ids, as
-// recovery does: equal stacks become one here. Filled by one thread, then read by any.
+// recovery does: equal stacks become one here. Filled by one thread, then read by any. Copies share
+// their nodes until one of them changes.
 
 #pragma once
 
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <map>
 #include <vector>
+
+#include "analysis/base/shared.h"
 
 namespace gpuprof::analysis {
 
@@ -45,11 +48,11 @@ class StackTree {
   // exist.
   size_t PlaceOf(uint32_t id) const;
   // Returns the number of ids, including equal stacks.
-  size_t size() const { return nodes_.size(); }
+  size_t size() const { return state_->nodes.size(); }
   // Returns the frame of the node at a place below size().
-  uint64_t PcAt(size_t place) const { return nodes_[place].pc; }
+  uint64_t PcAt(size_t place) const { return state_->nodes[place].pc; }
   // Returns whether some stacks have several ids.
-  bool has_equal() const { return distinct_ != nodes_.size(); }
+  bool has_equal() const { return state_->distinct != state_->nodes.size(); }
 
  private:
   struct Node {
@@ -64,16 +67,21 @@ class StackTree {
   };
   static constexpr size_t kNowhere = ~size_t{0};
 
-  size_t PositionOf(uint32_t id) const;
-  void AddToRuns(uint32_t id);
-  uint32_t CanonicalOf(uint32_t id, uint32_t parent, uint64_t pc);
-  void GrowIndex();
+  struct State {
+    std::vector<Node> nodes;       // in the order in which they came
+    std::map<uint32_t, Run> runs;  // by first id
+    // Open addressing over (parent, pc): position + 1 in nodes; 0: empty.
+    std::vector<uint32_t> index;
+    size_t distinct = 0;
 
-  std::vector<Node> nodes_;       // in the order in which they came
-  std::map<uint32_t, Run> runs_;  // by first id
-  std::vector<uint32_t>
-      index_;  // open addressing over (parent, pc): position + 1 in nodes_; 0: empty
-  size_t distinct_ = 0;
+    size_t PositionOf(uint32_t id) const;
+    bool Add(uint32_t id, uint32_t parent, uint64_t pc);
+    void AddToRuns(uint32_t id);
+    uint32_t CanonicalOf(uint32_t id, uint32_t parent, uint64_t pc);
+    void GrowIndex();
+  };
+
+  Shared<State> state_;
 };
 
 }  // namespace gpuprof::analysis

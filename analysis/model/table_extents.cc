@@ -66,10 +66,15 @@ struct Emptier {
 void FillExtents(Track* track) {
   track->extents.clear();
   for (const proto::TableSpec& table : proto::kTables) {
-    ExtentFinder finder;
-    if (VisitTable(track, table.kind, &finder) && finder.extent.rows != 0)
-      track->extents.push_back(finder.extent);
+    const TableExtent extent = ExtentOf(*track, table.kind);
+    if (extent.rows != 0) track->extents.push_back(extent);
   }
+}
+
+TableExtent ExtentOf(const Track& track, proto::ChunkKind kind) {
+  ExtentFinder finder;
+  ReadTable(track, kind, &finder);
+  return finder.extent;
 }
 
 size_t RowsOf(const Track& track, proto::ChunkKind kind) {

@@ -13,6 +13,9 @@ namespace gpuprof::analysis {
 // Fills Track::extents from the rows of the track.
 void FillExtents(Track* track);
 
+// Returns what the rows of a table in memory hold.
+TableExtent ExtentOf(const Track& track, proto::ChunkKind kind);
+
 // Returns how many rows of a table are in memory.
 size_t RowsOf(const Track& track, proto::ChunkKind kind);
 

@@ -22,10 +22,12 @@
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/base/shared.h"
 #include "analysis/model/graphs.h"
 #include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/process_parts.h"
+#include "analysis/model/row_counts.h"
 #include "analysis/model/stack_tree.h"
 #include "analysis/model/table_set.h"
 #include "analysis/model/work_summary.h"
@@ -383,15 +385,6 @@ struct ThreadSample {
   uint64_t runqueue_wait_ns;
 };
 
-// How much a table of a track holds, by the headers of its blocks.
-struct TableExtent {
-  proto::ChunkKind kind{};
-  uint64_t rows = 0;
-  // All rows lie between the two; spans with their starts.
-  int64_t first_ns = 0;
-  int64_t last_ns = 0;
-};
-
 // One thread's timeline.
 struct Track {
   uint32_t id = 0;  // 0: a thread without events (only samples)
@@ -414,8 +407,9 @@ struct Track {
   LaunchTable launch;
   FileReadTable file_read;
   std::vector<ThreadSample> samples;
-  std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
-  bool is_stream = false;            // a stream's, of these:
+  std::vector<TableExtent> extents;   // of tables with rows, also of those that were not read
+  std::vector<LeftOutRows> left_out;  // in the order of rows (OpenOptions::parts)
+  bool is_stream = false;             // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
   bool is_described = false;  // CUPTI described the stream itself:
   int32_t priority = 0;
@@ -507,10 +501,11 @@ struct Process {
       0;  // how far the wall clock was set against the monotonic one meanwhile
   std::vector<CaptureWindow> captures;
   std::vector<Track> tracks;
-  std::unordered_map<uint32_t, std::string> strings;
+  // Shared, as parts of a trace are copies of its processes. So are stacks and signatures.
+  SharedMap<uint32_t, std::string> strings;
   StackTree stacks;
-  std::unordered_map<uint32_t, proto::Signature> signatures;
-  std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
+  SharedMap<uint32_t, proto::Signature> signatures;
+  SharedMap<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
   std::vector<ContextLife> contexts;  // by id; nothing is known about other contexts
   // This is gpuprof's sampler of hardware counters: it is in Trace::samplers and not a process of
@@ -519,7 +514,6 @@ struct Process {
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
-  // Shared, as parts of a trace are copies of its processes.
   std::vector<std::shared_ptr<const HloModule>> hlo_modules;
   // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
   // entries, at the end, of some that shared addresses with others: see model/modules.h.

@@ -8,14 +8,16 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/api.pb.h"
 
@@ -55,33 +57,69 @@ Key KeyOf(bool by_thread, size_t owner, const Process& process, const Track& tra
   return {owner, 0, ApiFunctionName(process, function), proto::ApiDomainOf(function)};
 }
 
-void AddCall(const Track& track, size_t i, Sums* sums) {
-  const ApiTable& calls = track.api;
+// Finds the sums of a function. A key has texts, so each is made once.
+class GroupFinder {
+ public:
+  GroupFinder(bool by_thread, size_t owner, const Process& process, Groups* groups)
+      : by_thread_(by_thread), owner_(owner), process_(process), groups_(groups) {}
+
+  Sums* Of(const Track& track, uint32_t function) {
+    const uint32_t number = by_thread_ ? static_cast<uint32_t>(track.tid) : function;
+    if (last_ != nullptr && number == last_number_) return last_;
+    Sums*& sums = known_[number];
+    if (sums == nullptr) sums = &(*groups_)[KeyOf(by_thread_, owner_, process_, track, function)];
+    last_number_ = number;
+    return last_ = sums;
+  }
+
+ private:
+  const bool by_thread_;
+  const size_t owner_;
+  const Process& process_;
+  Groups* const groups_;
+  std::unordered_map<uint32_t, Sums*> known_;
+  uint32_t last_number_ = 0;
+  Sums* last_ = nullptr;
+};
+
+struct CallColumns {
+  explicit CallColumns(const ApiTable& calls)
+      : end_ns(calls.end_ns),
+        duration_ns(calls.duration_ns),
+        weight(calls.weight),
+        result(calls.result) {}
+
+  Column<int64_t>::Reader end_ns, duration_ns;
+  Column<uint32_t>::Reader weight, result;
+};
+
+void AddCall(const Track& track, const CallColumns& calls, size_t i, Sums* sums) {
   const int64_t duration = calls.duration_ns[i];
   if (duration > sums->max_ns) {
     sums->max_ns = duration;
     sums->max_start_ns = calls.end_ns[i] - duration;
     sums->max_tid = track.tid;
   }
-  sums->durations.Add(duration, calls.weight[i]);
+  const uint32_t weight = calls.weight[i];
+  sums->durations.Add(duration, weight);
   const uint32_t code = calls.result[i];
   if (code == 0 || code == kNotReady) return;
   const int64_t time = calls.end_ns[i];
   const bool is_first = sums->errors == 0;
-  sums->errors += calls.weight[i];
+  sums->errors += weight;
   if (is_first || time < sums->first_error_ns) {
     sums->first_error_ns = time;
     sums->first_error = code;
   }
 }
 
-// Adds the work to the call that began it. `groups` has all calls.
-void AddWork(size_t owner, const Process& process, const DeviceWork& work, const CallIndex& calls,
-             bool by_thread, Groups* groups) {
+// Adds the work to the call that began it.
+void AddWork(const Process& process, const DeviceWork& work, const CallIndex& calls,
+             GroupFinder* finder) {
   const std::optional<Call> launch = calls.Find(work.correlation);
   if (!launch) return;
   const Track& track = process.tracks[launch->track];
-  Sums& sums = (*groups)[KeyOf(by_thread, owner, process, track, track.api.function[launch->row])];
+  Sums& sums = *finder->Of(track, track.api.function[launch->row]);
   sums.work += work.weight;
   // Clocks that do not agree let work begin before its call: then the delay is not known.
   const int64_t delay_ns = work.span.start - launch->start_ns;
@@ -118,39 +156,23 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
     row->set_mean_delay_ns(sums->delay_ns / static_cast<int64_t>(sums->delayed));
 }
 
-}  // namespace
-
-std::string ApiFunctionName(const Process& process, uint32_t function) {
-  const auto found = process.functions.find(function);
-  std::string name = found == process.functions.end() ? "" : process.String(found->second);
-  if (name.empty()) return "function " + std::to_string(proto::ApiCallbackOf(function));
-  // Of the runtime, CUPTI's names end in the release that brought the interface: _v7000, _v13000. A
-  // driver's _v2 is part of its name.
-  const size_t at = name.rfind("_v");
-  const bool is_release = at != std::string::npos && name.size() - at >= 6 &&
-                          std::all_of(name.begin() + static_cast<ptrdiff_t>(at) + 2, name.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
-  if (is_release) name.resize(at);
-  return name;
-}
-
-Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  auto out = std::make_unique<results::ApiCalls>();
-  const std::string by = context.By("function");
-  const bool by_thread = by == "thread";
+void AddCalls(PassContext& context, bool by_thread, results::ApiCalls* out) {
   Groups groups;
   std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const size_t owner = context.Owner(index);
     processes[owner] = &process;
+    GroupFinder finder(by_thread, owner, process, &groups);
     for (const Track& track : process.tracks) {
+      const Column<uint32_t>::Reader functions(track.api.function);
+      const CallColumns columns(track.api);
       for (size_t i = 0; i < track.api.rows(); ++i)
-        AddCall(track, i, &groups[KeyOf(by_thread, owner, process, track, track.api.function[i])]);
+        AddCall(track, columns, i, finder.Of(track, functions[i]));
     }
     const CallIndex& calls = context.calls(index);
     ForEachDeviceWork(process, [&](const Track&, const DeviceWork& work) {
-      AddWork(owner, process, work, calls, by_thread, &groups);
+      AddWork(process, work, calls, &finder);
     });
   }
   int64_t total = 0;
@@ -161,8 +183,17 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   for (auto& [key, sums] : groups)
     FillRow(key, *processes[key.owner], &sums, total, out->add_calls());
   SortByTotal(out->mutable_calls());
-  out->set_by(by);
   out->set_total_ns(total);
+}
+
+}  // namespace
+
+Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  const std::string by = context.By("function");
+  auto out = std::make_unique<results::ApiCalls>(KeptRows<results::ApiCalls>(
+      context.kept_of_all(), by,
+      [&](results::ApiCalls* rows) { AddCalls(context, by == "thread", rows); }));
+  out->set_by(by);
   context.FillCountMeta("api", out->mutable_meta());
   AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/idle_gaps.h"
+#include "analysis/passes/device/idle_gaps.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/results/idle.pb.h"
@@ -48,16 +49,13 @@ void AddLongest(const std::vector<std::shared_ptr<IdleGaps>>& processes,
   for (const auto& [span, gaps] : longest) *out->Add() = gaps->Describe(*span);
 }
 
-}  // namespace
-
-Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  auto out = std::make_unique<results::Idle>();
+void FillRows(PassContext& context, results::Idle* out) {
   std::vector<std::shared_ptr<IdleGaps>> processes;
   NamesDuring::Shares ops, functions;
   int64_t late_ns = 0;
   for (const size_t index : context.selected()) {
     const IdleGaps& gaps = *processes.emplace_back(IdleGaps::Of(context, index));
-    gaps.AddDevices(out.get());
+    gaps.AddDevices(out);
     for (const IdleSpan& span : gaps.spans()) late_ns += span.late_ns;
     gaps.ops().AddTo(&ops);
     gaps.functions().AddTo(&functions);
@@ -66,6 +64,13 @@ Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   SetShortKernelNames(out->mutable_gaps());
   AddShares(ops, late_ns, out->mutable_operations());
   AddShares(functions, late_ns, out->mutable_functions());
+}
+
+}  // namespace
+
+Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Idle>(KeptRows<results::Idle>(
+      context.kept_of_all(), "idle", [&](results::Idle* rows) { FillRows(context, rows); }));
   context.FillCountMeta("idle", out->mutable_meta());
   AddSampledNote(context, "idle time", out->mutable_meta());
   AddTooMuchWorkNote(context, out->mutable_meta());

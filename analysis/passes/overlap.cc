@@ -14,9 +14,10 @@
 
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/kernel_class.h"
-#include "analysis/passes/given_names.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/overlap.pb.h"
@@ -73,8 +74,7 @@ class StartedCollectives {
   std::map<std::string, std::deque<Started>> started_;  // by what began
 };
 
-std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
-  KernelClasses classes(process);
+std::map<uint32_t, DeviceSpans> SpansOf(const Process& process, KernelClasses* classes) {
   StartedCollectives started(process);
   std::map<uint32_t, DeviceSpans> devices;
   for (const Track& track : process.tracks) {
@@ -84,7 +84,7 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
       DeviceSpans& spans = devices[track.device];
       switch (work.kind) {
         case DeviceWorkKind::kKernel: {
-          const results::TimeCategory category = classes.Of(track, work);
+          const results::TimeCategory category = classes->Of(track, work);
           const bool is_collective = category == results::TIME_CATEGORY_COLLECTIVE;
           // XLA's own copies are instructions among others.
           const bool is_copy = category == results::TIME_CATEGORY_COPY_DTOD;
@@ -145,20 +145,26 @@ bool FillDevice(DeviceSpans spans, results::DeviceOverlap* out) {
   return true;
 }
 
+void AddProcess(PassContext& context, size_t index, results::Overlap* out) {
+  const Process& process = context.process(index);
+  std::map<uint32_t, std::string> names = DeviceNames(process);
+  for (auto& [device, spans] : SpansOf(process, &context.classes(index))) {
+    results::DeviceOverlap row;
+    SetProcess(process, &row);
+    row.set_device(device);
+    row.set_name(names[device]);
+    if (FillDevice(std::move(spans), &row)) *out->add_devices() = std::move(row);
+  }
+}
+
 }  // namespace
 
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Overlap>();
   for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    std::map<uint32_t, std::string> names = DeviceNames(process);
-    for (auto& [device, spans] : SpansOf(process)) {
-      results::DeviceOverlap row;
-      SetProcess(process, &row);
-      row.set_device(device);
-      row.set_name(names[device]);
-      if (FillDevice(std::move(spans), &row)) *out->add_devices() = std::move(row);
-    }
+    out->MergeFrom(KeptRows<results::Overlap>(
+        context.kept(index), "overlap",
+        [&](results::Overlap* rows) { AddProcess(context, index, rows); }));
   }
   context.FillCountMeta("overlap", out->mutable_meta());
   AddSampledNote(context, "the time of devices", out->mutable_meta());

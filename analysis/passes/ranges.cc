@@ -15,10 +15,11 @@
 
 #include "analysis/derived/launched_time.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/host/range_values.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/range_values.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/op_walk.h"
 #include "analysis/steps/statistics.h"
@@ -326,10 +327,12 @@ class Collector {
 
 Error RunRanges(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   const std::string by = context.By("name");
-  auto ranges = std::make_unique<results::Ranges>();
-  Collector collector(context, by == "domain");
-  for (const size_t index : context.selected()) collector.AddProcess(index);
-  collector.Fill(ranges.get());
+  auto ranges = std::make_unique<results::Ranges>(
+      KeptRows<results::Ranges>(context.kept_of_all(), by, [&](results::Ranges* rows) {
+        Collector collector(context, by == "domain");
+        for (const size_t index : context.selected()) collector.AddProcess(index);
+        collector.Fill(rows);
+      }));
   ranges->set_by(by);
   context.FillCountMeta("ranges", ranges->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kRanges, ranges->mutable_meta());

@@ -12,16 +12,17 @@
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
-#include "analysis/passes/device_gaps.h"
-#include "analysis/passes/device_steps.h"
-#include "analysis/passes/given_names.h"
-#include "analysis/passes/host_functions.h"
+#include "analysis/passes/device/device_gaps.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/host_functions.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/device/stream_waits.h"
+#include "analysis/passes/device/unseen_work.h"
+#include "analysis/passes/device/used_devices.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/stream_waits.h"
-#include "analysis/passes/unseen_work.h"
-#include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/streams.pb.h"
@@ -187,8 +188,11 @@ void FillProcess(PassContext& context, size_t index, results::Streams* out) {
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Streams>();
   for (const size_t index : context.selected()) {
-    FillProcess(context, index, out.get());
-    AddStreamWaits(context.process(index), context.calls(index), out.get());
+    out->MergeFrom(KeptRows<results::Streams>(
+        context.kept_of_steps(index), "streams", [&](results::Streams* rows) {
+          FillProcess(context, index, rows);
+          AddStreamWaits(context.process(index), context.calls(index), rows);
+        }));
   }
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
   SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });

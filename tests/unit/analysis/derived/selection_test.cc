@@ -99,5 +99,31 @@ TEST_F(SelectTest, CallersOfPythonFunctionsKeepTheirRows) {
   EXPECT_THAT(part->processes[0].tracks[0].python.parent, ElementsAre(PythonTable::kNoRow, 2, 0));
 }
 
+// Segments that lie in the window, before it, behind it and across its borders.
+TEST_F(SelectTest, PartsOfManySegmentsHaveTheRowsThatBeginInTheWindow) {
+  ProcessBuilder builder{1};
+  constexpr int kRows = 20'000;
+  for (int i = 0; i < kRows; ++i)
+    builder.Thread(1).Op(i % 2 == 0 ? "even" : "odd", 10 * i, 10 * i + 5);
+  const Trace trace = MakeTrace({&builder});
+  for (const TimeWindow window : {TimeWindow{0, 1}, TimeWindow{41'000, 41'001},
+                                  TimeWindow{99'995, 150'010}, TimeWindow{-5, 400'000}}) {
+    Selection selection;
+    selection.window = window;
+    const auto part = Select(trace, selection);
+    std::vector<int64_t> expected;
+    for (int i = 0; i < kRows; ++i) {
+      if (10 * i >= window.start_ns && 10 * i < window.end_ns) expected.push_back(10 * i + 5);
+    }
+    const Track& track = part->processes[0].tracks[0];
+    EXPECT_EQ(std::vector<int64_t>(track.op.end_ns.begin(), track.op.end_ns.end()), expected);
+    ASSERT_EQ(track.op.name.size(), expected.size());
+    for (size_t row = 0; row < expected.size(); ++row)
+      ASSERT_EQ(part->processes[0].String(track.op.name[row]),
+                (expected[row] - 5) / 10 % 2 == 0 ? "even" : "odd");
+    EXPECT_EQ(track.Rows(proto::ChunkKind::kOp), expected.size());
+  }
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis
