@@ -185,7 +185,7 @@ class Column {
     if (data_ == nullptr) return {};
     return data_->segments();
   }
-  // No value of some rows is outside of it.
+  // The least and the greatest value of some rows, or a wider range.
   struct Zone {
     T least = std::numeric_limits<T>::max();
     T most = std::numeric_limits<T>::min();

@@ -106,11 +106,15 @@ TEST(LeftOutTest, WhatIsKeptIsAsInTheWholeBundleAndTheRestIsCounted) {
       const RangeAnswer of_parts = RangeOf(&parts, kind, from, to);
       const RangeAnswer of_whole = RangeOf(&whole, kind, from, to);
       // Long spans of other blocks may reach into the window.
-      if (of_parts.left_out == 0) EXPECT_EQ(RowsOf(of_parts), RowsOf(of_whole)) << number;
+      if (of_parts.left_out == 0) {
+        EXPECT_EQ(RowsOf(of_parts), RowsOf(of_whole)) << number;
+      }
       const RangeAnswer all = RangeOf(&whole, kind, start, start + length + 1);
       const RangeAnswer rest = RangeOf(&parts, kind, start, start + length + 1);
-      if (kind != TrackKind::kRange)  // some of its rows are no events
+      // Some rows of ranges are no events.
+      if (kind != TrackKind::kRange) {
         EXPECT_EQ(CountOf(rest) + static_cast<double>(rest.left_out), CountOf(all)) << number;
+      }
     }
   }
 }
@@ -139,7 +143,7 @@ TEST(LeftOutTest, BlocksAreDrawnInPlaceOfEvents) {
       EXPECT_TRUE(std::isnan(rectangles.busy_ns[i]));
       EXPECT_EQ(rectangles.row[i], kFolded);
       EXPECT_LE(rectangles.start_ns[i], rectangles.end_ns[i]);
-      if (i != 0) EXPECT_GE(rectangles.start_ns[i], rectangles.start_ns[i - 1]);
+      EXPECT_GE(rectangles.start_ns[i], rectangles.start_ns[std::max<size_t>(i, 1) - 1]);
       count += rectangles.count[i];
     }
     EXPECT_EQ(count, track.rows) << track.name;
@@ -155,8 +159,9 @@ TEST(LeftOutTest, APartThatIsNowhereIsNotThere) {
   EXPECT_TRUE(parts.Has("a.gpt", 10, 5));
   EXPECT_TRUE(parts.Has("a.gpt", 12, 3));
   EXPECT_TRUE(parts.Has("a.gpt", 20, 1));
-  for (const FilePart part : {FilePart{9, 1}, FilePart{10, 6}, FilePart{14, 2}, FilePart{16, 1},
-                              FilePart{20, 2}, FilePart{~uint64_t{0}, 1}, FilePart{12, ~uint64_t{0}}})
+  for (const FilePart part :
+       {FilePart{9, 1}, FilePart{10, 6}, FilePart{14, 2}, FilePart{16, 1}, FilePart{20, 2},
+        FilePart{~uint64_t{0}, 1}, FilePart{12, ~uint64_t{0}}})
     EXPECT_FALSE(parts.Has("a.gpt", part.offset, part.bytes)) << part.offset;
 }
 
