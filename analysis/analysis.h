@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,7 @@ class Bundle;
 namespace gpuprof::analysis {
 
 class KernelRules;
+struct FileParts;
 struct Trace;
 // A file or folder that the user named, or something that was found in that folder.
 using codec::InputPath;
@@ -77,6 +79,9 @@ struct OpenOptions {
   ImportOrigin origin;
   // What users call the families of kernels (ReadKernelRules). Null: they do not.
   std::shared_ptr<const KernelRules> kernel_rules;
+  // What is there of a bundle's files (analysis/model/file_parts.h). Other rows become
+  // Track::left_out. Null: all is there.
+  std::shared_ptr<const FileParts> parts;
 };
 
 // Reads a file of rules for families of kernels: a family and a regular expression a line. A bad
@@ -309,6 +314,23 @@ using FileSink = bool (*)(void* context, const std::string& path, std::string_vi
 Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report);
 
+// A format of `gpuprof export`. It is written to a file or to a folder: the other function is null.
+struct ExportFormat {
+  std::string_view name;
+  std::string_view meaning;  // what the format is for, as help says it
+  std::string_view output;   // what is written, as help says it
+  std::string_view place;    // "the file"
+  std::string_view example;  // of a place
+  Error (*to_file)(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
+                   ExportReport* report) = nullptr;
+  Error (*to_folder)(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
+                     ExportReport* report) = nullptr;
+  std::string_view without_steps = {};  // what is said without steps; "": nothing
+  std::string_view of_ranks = {};       // what is said of several ranks in one file; "": nothing
+};
+// Returns the formats; the first one is written unless another is asked for.
+std::span<const ExportFormat> ExportFormats();
+
 struct ImportOptions {
   std::string folder;  // exists, and is empty
   std::string writer_version;
@@ -374,35 +396,6 @@ Error WriteReport(const Trace& trace, const ReportOptions& options, Sink sink, v
 // Makes the page that asks a server for results and for parts of the files: `gpuprof serve`. The
 // files are measured; one that OpenOwnFile refuses is left out. `max_bytes` does not matter.
 Error MakeServedPage(const ReportOptions& options, std::string* page);
-
-// A table of spans whose rows are on a track of the timeline.
-struct OutlineTable {
-  uint32_t kind = 0;  // proto::ChunkKind
-  uint8_t cls = 0;    // the class of its spans in the page
-  // Spans of another class, by the value of the table's third column.
-  std::map<uint32_t, uint8_t> classes = {};
-};
-struct OutlineRequest {
-  std::string file;    // name of the .gpt
-  uint32_t track = 0;  // number in the file
-  std::vector<OutlineTable> tables;
-  uint8_t ClassOf(uint32_t kind, uint32_t key) const;
-};
-// Makes outlines of a bundle's tracks: sums by name and columns of time, for a timeline that cannot
-// look at all rows. Make may run on several threads at once, and takes two cores for some seconds
-// if a track has 100 million rows.
-class Outlines {
- public:
-  static Error Open(const InputPath& path, std::unique_ptr<Outlines>* outlines);
-  ~Outlines();
-  // Returns bytes that viewer/src/trace/outline.ts reads.
-  Error Make(const OutlineRequest& request, std::string* bytes) const;
-
- private:
-  struct Files;
-  explicit Outlines(std::unique_ptr<Files> files);
-  std::unique_ptr<Files> files_;
-};
 
 struct LossFact {
   uint64_t count = 0;

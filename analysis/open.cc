@@ -8,13 +8,10 @@
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/import/chrome_import.h"
-#include "analysis/import/chrome_input.h"
+#include "analysis/import/importers.h"
 #include "analysis/import/known_files.h"
-#include "analysis/import/xspace_import.h"
 #include "analysis/model/model_builder.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/open_bundle.h"
@@ -22,19 +19,28 @@
 namespace gpuprof::analysis {
 namespace {
 
+// Asks the importers for a recording below a folder, either those that come before bundles or the
+// others. Without files: there is none.
+import::Recording FindBelow(const InputPath& path, bool is_first){
+    for (const import::Importer& importer:import::Importers()){
+        if (importer.is_below_first != is_first) continue;
+import::Recording found = importer.find_below(path);
+if (!found.files.empty()) return found;
+}  // namespace
+return {};
+}  // namespace gpuprof::analysis
+
 Error OpenAny(const InputPath& path, const OpenOptions& options, ModelBuilder* model) {
-  // A folder of a run may have JSON beside its planes.
-  import::XSpaceRun run = import::FindXSpaceRun(path);
-  if (run.files.empty()) {
-    const std::vector<import::ForeignFile> files = import::ChromeFiles(path);
-    if (!files.empty()) return import::ImportChrome(files, options, model);
-    run = import::FindXSpaceRunBelow(path);
+  for (const import::Importer& importer : import::Importers()) {
+    const import::Recording found = importer.find(path);
+    if (!found.files.empty()) return found.import(options, model);
   }
-  if (!run.files.empty()) return import::ImportXSpace(run, options, model);
+  const import::Recording first = FindBelow(path, true);
+  if (!first.files.empty()) return first.import(options, model);
   Error error = OpenBundle(path, options, model);
   if (!error) return {};
-  const std::vector<import::ForeignFile> below = import::ChromeFilesBelow(path);
-  if (!below.empty()) return import::ImportChrome(below, options, model);
+  const import::Recording below = FindBelow(path, false);
+  if (!below.files.empty()) return below.import(options, model);
   return import::NamedError(path, error);
 }
 

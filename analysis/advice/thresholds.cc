@@ -6,7 +6,7 @@
 #include "analysis/advice/thresholds.h"
 
 #include "analysis/analysis.h"
-#include "analysis/render/enum_word.h"
+#include "analysis/base/enum_word.h"
 
 namespace gpuprof::analysis {
 

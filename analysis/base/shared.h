@@ -38,8 +38,7 @@ class SharedMap {
  public:
   using Map = std::unordered_map<Key, Value>;
 
-  // NOLINTBEGIN(readability-identifier-naming): the standard's names
-
+  // Reads as a map of the standard does. NOLINTBEGIN(readability-identifier-naming)
   typename Map::const_iterator begin() const { return map_->begin(); }
   typename Map::const_iterator end() const { return map_->end(); }
   typename Map::const_iterator find(const Key& key) const { return map_->find(key); }

@@ -267,9 +267,9 @@ class GraphMaker {
     keys.reserve(out_->nodes_.size());
     for (const DependencyNode& node : out_->nodes_)
       keys.push_back({node.span.start, -OrderOf(node)});
-    std::vector<uint32_t> from = OutermostFirst(keys);
+    const std::vector<uint32_t> from = OutermostFirst(keys);
     keys = {};
-    Reorder(std::move(from), &out_->nodes_, &launches_);
+    Reorder(from, &out_->nodes_, &launches_);
   }
 
   void IndexNodes() {

@@ -31,7 +31,7 @@
 #include "analysis/derived/kernel_class.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/interval.h"
-#include "proto/results/breakdown.pb.h"
+#include "proto/kinds/device_time.pb.h"
 
 namespace gpuprof::analysis {
 

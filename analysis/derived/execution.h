@@ -14,7 +14,7 @@
 
 #include "analysis/derived/origin.h"
 #include "analysis/steps/op_tree.h"
-#include "proto/results/ops.pb.h"
+#include "proto/kinds/ops.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -16,7 +16,7 @@
 #include "analysis/model/trace.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
-#include "proto/results/breakdown.pb.h"
+#include "proto/kinds/device_time.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -19,8 +19,8 @@
 #include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
-#include "proto/results/breakdown.pb.h"
-#include "proto/results/kernel_families.pb.h"
+#include "proto/kinds/device_time.pb.h"
+#include "proto/kinds/kernels.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -5,18 +5,48 @@
 
 #include "analysis/derived/launched_work.h"
 
-#include <algorithm>
+#include <string>
 
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/op_work.h"
 
 namespace gpuprof::analysis {
 
+namespace {
+
+// Knows which details tell the inputs of an operation: no other operation has a figure. Most
+// details of a file are of a few hundred texts.
+class DetailsWithInputs {
+ public:
+  explicit DetailsWithInputs(const Process& process) : process_(&process) {}
+
+  bool Has(uint32_t detail) {
+    if (detail == 0) return false;
+    const auto [at, is_new] = known_.try_emplace(detail, false);
+    if (is_new) at->second = process_->String(detail).find("\"Input Dims\"") != std::string::npos;
+    return at->second;
+  }
+  // Returns whether any operation has such a detail.
+  bool Any() {
+    for (const Track& track : process_->tracks) {
+      const Column<uint32_t>::Reader details(track.op.detail);
+      for (size_t row = 0; row < track.op.detail.size(); ++row)
+        if (Has(details[row])) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Process* process_;
+  std::unordered_map<uint32_t, bool> known_;
+};
+
+}  // namespace
+
 LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details) {
   const Process& process = ops->process();
-  const bool has_details = std::any_of(process.tracks.begin(), process.tracks.end(),
-                                       [](const Track& track) { return !track.op.detail.empty(); });
-  if (!has_details) return;
+  DetailsWithInputs with_inputs(process);
+  if (!with_inputs.Any()) return;
   struct Launched {
     uint64_t count = 0;
     int64_t longest_ns = -1;
@@ -27,7 +57,8 @@ LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details
     ForEachRowOfWork(DeviceWorkKind::kKernel, process.tracks[track].kernel,
                      [&](const DeviceWork& work) {
                        const auto op = work.in_graph ? std::nullopt : origins->Owner(work);
-                       if (!op) return;
+                       if (!op || !with_inputs.Has(DetailOf(process.tracks[op->track].op, op->row)))
+                         return;
                        Launched& launched = by_op[KeyOf(op->track, op->row)];
                        ++launched.count;
                        if (work.span.length() <= launched.longest_ns) return;
@@ -38,9 +69,7 @@ LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details
   for (const auto& [key, launched] : by_op) {
     const OpTable& table = process.tracks[key >> 40].op;
     const size_t row = key & ((uint64_t{1} << 40) - 1);
-    const uint32_t detail = DetailOf(table, row);
-    if (detail == 0) continue;
-    const RowDetail& told = details->Of(detail);
+    const RowDetail& told = details->Of(DetailOf(table, row));
     const std::string name = process.String(table.name[row]);
     if (const auto flops = analysis::FlopsOf(name, told)) flops_[launched.longest] = *flops;
     // As with the operations, the longest kernel is the one that multiplies.

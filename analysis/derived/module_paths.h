@@ -23,7 +23,7 @@
 #include "analysis/derived/row_details.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
-#include "proto/results/ops.pb.h"
+#include "proto/kinds/ops.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -32,7 +32,7 @@ std::optional<OpRef> Origin::Find(uint32_t correlation, uint64_t external) {
   return OpOf(calls_->Find(correlation), external);
 }
 
-WorkOrigin Origin::Of(const DeviceWork& work, std::span<const results::Step> steps) {
+WorkOrigin Origin::Of(const DeviceWork& work, std::span<const Step> steps) {
   if (!stacks_) stacks_.emplace(ops_->process());
   WorkOrigin origin;
   origin.call = calls_->Find(work.correlation);
@@ -109,13 +109,12 @@ uint32_t Origin::StackAt(const Making& making) const {
   return 0;
 }
 
-std::optional<uint32_t> Origin::StepAt(std::span<const results::Step> steps, int64_t time_ns) {
-  const auto after = std::upper_bound(
-      steps.begin(), steps.end(), time_ns,
-      [](int64_t time, const results::Step& step) { return time < step.start_ns(); });
+std::optional<uint32_t> Origin::StepAt(std::span<const Step> steps, int64_t time_ns) {
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), time_ns,
+                       [](int64_t time, const Step& step) { return time < step.span.start; });
   if (after == steps.begin()) return std::nullopt;
-  const results::Step& step = *(after - 1);
-  if (time_ns >= step.start_ns() + step.duration_ns()) return std::nullopt;
+  if (time_ns >= (after - 1)->span.end) return std::nullopt;
   return static_cast<uint32_t>(after - 1 - steps.begin());
 }
 

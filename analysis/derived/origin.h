@@ -25,7 +25,7 @@
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/launch_stacks.h"
 #include "analysis/steps/op_tree.h"
-#include "proto/results/steps.pb.h"
+#include "analysis/steps/step_summary.h"
 
 namespace gpuprof::analysis {
 
@@ -49,7 +49,7 @@ class Origin {
   Origin(ProcessOps* ops, const CallIndex& calls);
 
   // Finds all about a row of device work. Takes the steps in the order of their starts.
-  WorkOrigin Of(const DeviceWork& work, std::span<const results::Step> steps = {});
+  WorkOrigin Of(const DeviceWork& work, std::span<const Step> steps = {});
 
   // Finds the operation of a row of device work. `external`: the row's own id of its operation; 0:
   // none. None: the work was launched outside of all operations, or by a call that was not
@@ -61,7 +61,7 @@ class Origin {
   std::optional<OpRef> Owner(const DeviceWork& work);
 
   // Finds the step that a moment is in.
-  static std::optional<uint32_t> StepAt(std::span<const results::Step> steps, int64_t time_ns);
+  static std::optional<uint32_t> StepAt(std::span<const Step> steps, int64_t time_ns);
 
   // Finds the innermost operation that a thread was in at a moment.
   std::optional<OpRef> Innermost(uint32_t track, int64_t time_ns);

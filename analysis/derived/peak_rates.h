@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "analysis/model/trace.h"
-#include "proto/results/kernels.pb.h"
+#include "proto/kinds/kernels.pb.h"
 #include "proto/trace.pb.h"
 
 namespace gpuprof::analysis {

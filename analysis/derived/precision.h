@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "analysis/derived/row_details.h"
-#include "proto/results/breakdown.pb.h"
-#include "proto/results/kernels.pb.h"
+#include "proto/kinds/device_time.pb.h"
+#include "proto/kinds/kernels.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "analysis/model/trace.h"
-#include "proto/results/meta.pb.h"
+#include "proto/kinds/run.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -15,7 +15,7 @@
 
 namespace gpuprof::analysis {
 
-struct Finding {
+struct FileFault {
   uint64_t offset = 0;
   std::string what;
 };
@@ -25,10 +25,10 @@ struct FileReport {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   uint64_t rows = 0;
-  std::vector<Finding> findings;   // what is wrong
-  uint64_t findings_not_told = 0;  // beyond the first hundred
-  bool lacks_end = false;          // whole as far as it goes, but without an end marker
-  std::vector<std::string> notes;  // what is worth knowing
+  std::vector<FileFault> findings;  // what is wrong
+  uint64_t findings_not_told = 0;   // beyond the first hundred
+  bool lacks_end = false;           // whole as far as it goes, but without an end marker
+  std::vector<std::string> notes;   // what is worth knowing
   bool ok() const { return findings.empty(); }
 };
 

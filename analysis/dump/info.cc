@@ -19,7 +19,7 @@
 #include "analysis/model/job.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/base/enum_word.h"
 #include "analysis/passes/registry.h"
-#include "analysis/render/enum_word.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 

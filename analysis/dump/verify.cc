@@ -167,7 +167,7 @@ std::string TextOf(const BundleReport& report) {
     bytes += file.bytes;
     blocks += file.blocks;
     rows += file.rows;
-    for (const Finding& finding : file.findings)
+    for (const FileFault& finding : file.findings)
       text += At(file.name, finding.offset, finding.what);
     if (file.findings_not_told != 0) {
       text +=
@@ -189,7 +189,7 @@ std::string TextOf(const BundleReport& report) {
 
 Json FileJson(const FileReport& file) {
   Json findings = Json::array();
-  for (const Finding& finding : file.findings) {
+  for (const FileFault& finding : file.findings) {
     findings.push_back({{"offset", finding.offset}, {"what", finding.what}});
   }
   Json json;

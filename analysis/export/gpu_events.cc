@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/occupancy.h"
+#include "analysis/passes/kernels/occupancy.h"
 #include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {

@@ -128,6 +128,19 @@ std::vector<FilePart> KeptParts::PartsOf(std::string_view name) const {
   return {};
 }
 
+proto::BundleParts KeptParts::Message() const {
+  proto::BundleParts message;
+  for (const File& file : files_) {
+    proto::PartsOfFile* const to = message.add_file();
+    to->set_name(file.name);
+    for (const FilePart& part : PartsOf(file)) {
+      to->add_offset(part.offset);
+      to->add_bytes(part.bytes);
+    }
+  }
+  return message;
+}
+
 uint64_t KeptParts::TextBytes() const {
   uint64_t bytes = 0;
   for (const File& file : files_) {

@@ -13,15 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/model/file_parts.h"
 #include "analysis/read/placed_files.h"
 #include "analysis/steps/interval.h"
+#include "proto/bundle_parts.pb.h"
 
 namespace gpuprof::analysis {
-
-struct FilePart {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
 
 class KeptParts {
  public:
@@ -37,6 +34,8 @@ class KeptParts {
   bool Keep(Interval window, uint64_t room);
   // Returns the parts of a file that are kept, by their offset.
   std::vector<FilePart> PartsOf(std::string_view file) const;
+  // Returns what parts.pb has for the page's engine (proto/bundle_parts.proto).
+  proto::BundleParts Message() const;
   // Returns the length of the base64 text of all parts.
   uint64_t TextBytes() const;
   // Returns how many rows are in blocks that are not kept.

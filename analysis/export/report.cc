@@ -2,26 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Writes a report: the built page with the results of the passes and the files of the bundle
-// inside. Results come first, because the page needs them to begin. Files are read and written
-// piece by piece. If the page would be too large, it has the events of some steps alone, and says
-// so. A page that is given the address of its files has none of them inside.
+// and the engine inside. Results come first, because the page needs them to begin. Files are read
+// and written piece by piece. If the page would be too large, it has the events of some steps
+// alone, and says so. A page that is given the address of its files has none of them inside.
+// Without the engine nobody reads events, so none are there.
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/export/kept_parts.h"
 #include "analysis/export/page_manifest.h"
 #include "analysis/export/report_results.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
-#include "analysis/render/figures.h"
+#include "analysis/steps/op_tree.h"
+#include "analysis/steps/step_marks.h"
 #include "analysis/symbols/code_names.h"
-#include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
@@ -47,21 +50,23 @@ class Report {
       results_.Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
+    engine_ = EngineBlock();
+    const bool has_engine = !engine_.empty() && engine_.size() <= Room();
+    if (!has_engine) engine_.clear();
+    const bool has_all = has_engine && whole <= Room();
     // With the engine and all events, the page computes every part by itself. If the events do not
-    // fit, results of parts say more than a few events. Linked events are too many for a page, and
-    // one from disk may not read them.
-    const std::string engine = IsLinked() ? "" : EngineBlock();
-    const bool has_engine = !engine.empty() && whole + engine.size() <= Room();
-    if (!has_engine) results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
-    if (whole > Room()) {
-      ChooseParts(Room());
+    // fit, results of parts say more than a few events. A page from disk may not read linked ones.
+    if (!has_all || IsLinked())
+      results_.AddParts(whole <= Room() ? Room() - whole : Room() / kShareOfParts);
+    if (!has_all) {
+      ChooseParts();
       report->left_out_bytes = whole - std::min(whole, file_bytes_);
       report->left_out_rows = left_out_rows_;
     }
     Put(options_.page.substr(0, place));
-    Put(Manifest(has_engine));
+    Put(Manifest());
     Put(results_.elements());
-    if (has_engine) Put(engine);
+    Put(engine_);
     if (!IsLinked()) {
       if (Error error = WriteFiles()) return error;
     }
@@ -85,9 +90,10 @@ class Report {
   // Returns whether the events stay in the bundle.
   bool IsLinked() const { return !options_.files_at.empty(); }
 
-  // Returns how many bytes are left beside the page and its results.
+  // Returns how many bytes are left beside the page, its results and the engine.
   uint64_t Room() const {
-    const uint64_t fixed = options_.page.size() + results_.elements().size() + kManifestRoom;
+    const uint64_t fixed =
+        options_.page.size() + results_.elements().size() + kManifestRoom + engine_.size();
     return options_.max_bytes - std::min(options_.max_bytes, fixed);
   }
 
@@ -117,11 +123,13 @@ class Report {
   }
 
   // Keeps some steps of a bundle that does not fit. If not even one fits, no file is kept.
-  void ChooseParts(uint64_t room) {
+  void ChooseParts() {
     std::unique_ptr<KeptParts> kept;
     std::vector<std::string> steps;
     bool any = false;
-    if (!KeptParts::Open(options_.bundle, &kept)) {
+    if (!engine_.empty() && !KeptParts::Open(options_.bundle, &kept)) {
+      const std::string marks = Marks().SerializeAsString();
+      const uint64_t room = Room() - std::min(Room(), Base64Length(marks.size()));
       const std::vector<WantedStep> wanted = results_.Steps();
       for (const WantedStep& step : wanted) {
         if (!kept->Keep(step.window, room)) continue;
@@ -137,13 +145,40 @@ class Report {
     if (!any) files_.clear();
     file_bytes_ = 0;
     for (const File& file : files_) file_bytes_ += TextBytes(file);
-    left_out_ = any ? WordsOfParts(steps) : "The events are left out, " + WordsOfSize();
+    if (options_.engine.empty())
+      left_out_ =
+          "The events are left out, because this gpuprof was built without the engine that shows "
+          "them; 'scripts/setup' installs what the engine needs.";
+    else
+      left_out_ = any ? WordsOfParts(steps) : "The events are left out, " + WordsOfSize();
   }
 
   void KeepParts(const KeptParts& kept) {
     for (File& file : files_) file.parts = kept.PartsOf(file.name);
     // A file without rows is kept whole.
     left_out_rows_ = kept.LeftOutRows();
+    proto::BundleParts parts = kept.Message();
+    parts.MergeFrom(Marks());
+    engine_ += "<script type=\"text/plain\" id=\"gpuprof-parts\" data-encoding=\"base64\">" +
+               Base64(parts.SerializeAsString()) + std::string(kAfter);
+  }
+
+  // Returns the steps of the whole recording. Few of their rows may be in the page.
+  proto::BundleParts Marks() const {
+    std::map<uint32_t, ProcessOps> ops;
+    proto::BundleParts marks;
+    const auto ops_of = [&](uint32_t process) -> ProcessOps& {
+      return ops.try_emplace(process, trace_.processes[process]).first->second;
+    };
+    for (const StepMark& step : FindStepMarks(trace_, ops_of)) {
+      proto::StepMark* const to = marks.add_step();
+      to->set_process(step.process);
+      to->set_tid(step.tid);
+      to->set_number(step.number);
+      to->set_start_ns(step.start_ns);
+      to->set_duration_ns(step.duration_ns);
+    }
+    return marks;
   }
 
   std::string WordsOfParts(const std::vector<std::string>& steps) const {
@@ -158,8 +193,8 @@ class Report {
   }
 
   std::string WordsOfSize() const {
-    const uint64_t whole =
-        options_.page.size() + results_.elements().size() + whole_bytes_ + 2 * kManifestRoom;
+    const uint64_t whole = options_.page.size() + results_.elements().size() +
+                           EngineBlock().size() + whole_bytes_ + 2 * kManifestRoom;
     constexpr uint64_t kKiB = 1024, kMany = 10'000;
     const uint64_t kib = whole / kKiB + 1;
     const std::string size =
@@ -246,13 +281,14 @@ class Report {
            Base64(options_.engine) + std::string(kAfter) +
            "<script type=\"text/plain\" id=\"gpuprof-names\" data-encoding=\"base64\">" +
            Base64(PackedCodeNames(trace_)) + std::string(kAfter) +
-           "<script type=\"text/plain\" id=\"gpuprof-notices\" data-encoding=\"zstd+base64\">" +
-           Base64(codec::CompressText(options_.notices)) + std::string(kAfter);
+           "<script type=\"text/plain\" id=\"gpuprof-notices\" data-encoding=\"gzip+base64\">" +
+           Base64(Gzip(options_.notices)) + std::string(kAfter);
   }
 
-  std::string Manifest(bool has_engine) const {
+  std::string Manifest() const {
     nlohmann::json more = results_.Members();
-    if (has_engine) more["engine"] = true;
+    if (!engine_.empty()) more["engine"] = true;
+    if (!left_out_.empty()) more["lacks_events"] = true;
     if (IsLinked()) {
       more["files_at"] = options_.files_at;
       for (const File& file : files_)
@@ -272,6 +308,7 @@ class Report {
   const Sink sink_;
   void* const context_;
   ReportResults results_;
+  std::string engine_;  // with what it needs, as elements; empty: the page has none
   std::string left_out_;
   std::vector<File> files_;
   uint64_t file_bytes_ = 0, whole_bytes_ = 0, bytes_ = 0, left_out_rows_ = 0;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // See report_results.h. The results of a part are one element: they repeat each other's words, so
-// one frame of all is much smaller than a frame of each.
+// all of them packed together are much smaller than each by itself.
 
 #include "analysis/export/report_results.h"
 
@@ -13,7 +13,6 @@
 #include "analysis/analysis.h"
 #include "analysis/export/report_text.h"
 #include "analysis/passes/registry.h"
-#include "proto/codec/compress_text.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -38,9 +37,9 @@ bool IsOfWhole(std::string_view pass, const PassOptions& options) {
 }
 
 std::string Element(const std::string& attribute, const std::string& name,
-                    const std::string& frame) {
+                    const std::string& packed) {
   return "<script type=\"text/plain\" class=\"gpuprof-result\" " + attribute + "=\"" + name +
-         "\" data-encoding=\"zstd+base64\">" + Base64(frame) + "</script>\n";
+         "\" data-encoding=\"gzip+base64\">" + Base64(packed) + "</script>\n";
 }
 
 // Runs the passes on a part. Returns their results as the members of a JSON object. A result that
@@ -84,10 +83,10 @@ void ReportResults::Add(const PageResult& wanted) {
 }
 
 void ReportResults::Keep(const std::string& name, const std::string& json) {
-  const std::string frame = codec::CompressText(json);
-  if (frame.empty()) return Fail(name, "There was not enough memory.");
+  const std::string packed = Gzip(json);
+  if (packed.empty()) return Fail(name, "There was not enough memory.");
   passes_.push_back(name);
-  elements_ += Element("data-pass", name, frame);
+  elements_ += Element("data-pass", name, packed);
 }
 
 void ReportResults::AddParts(uint64_t room) {
@@ -99,9 +98,9 @@ void ReportResults::AddParts(uint64_t room) {
 }
 
 void ReportResults::AddPart(const PagePart& part, uint64_t end) {
-  const std::string frame = codec::CompressText(ResultsOfPart(&session_, part));
-  if (frame.empty()) return;
-  const std::string element = Element("data-part", part.name, frame);
+  const std::string packed = Gzip(ResultsOfPart(&session_, part));
+  if (packed.empty()) return;
+  const std::string element = Element("data-part", part.name, packed);
   if (elements_.size() + element.size() > end) {
     ++left_out_parts_;
     return;

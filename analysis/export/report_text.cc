@@ -5,7 +5,10 @@
 
 #include "analysis/export/report_text.h"
 
+#include <zlib.h>
+
 #include <array>
+#include <limits>
 
 namespace gpuprof::analysis {
 
@@ -25,6 +28,25 @@ std::string Base64(std::string_view bytes) {
     text += left > 2 ? kDigits[bits & 63] : '=';
   }
   return text;
+}
+
+std::string Gzip(std::string_view text) {
+  constexpr int kGzip = 16;  // added to the bits of the window
+  constexpr int kMemory = 9;
+  z_stream stream{};
+  if (text.size() > std::numeric_limits<uInt>::max() ||
+      deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemory,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    return "";
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const bool is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  packed.resize(is_whole ? stream.total_out : 0);
+  deflateEnd(&stream);
+  return packed;
 }
 
 std::string AttributeText(std::string_view text) {

@@ -12,7 +12,7 @@
 #include "analysis/derived/device_work.h"
 #include "analysis/export/detail_stats.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/occupancy.h"
+#include "analysis/passes/kernels/occupancy.h"
 #include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {

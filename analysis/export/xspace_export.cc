@@ -77,7 +77,7 @@ size_t OwnerOf(const Trace& trace, const std::vector<size_t>& owners, size_t pro
 void PutLeadingFirst(PassContext& context, std::vector<size_t>* processes) {
   const auto steps = [&](size_t index) {
     const StepAnalysis& found = context.steps(index);
-    return found.found() ? found.series.total_ns() : 0;
+    return found.found() ? found.summary.lengths.total_ns : 0;
   };
   const auto most = std::max_element(processes->begin(), processes->end(),
                                      [&](size_t x, size_t y) { return steps(x) < steps(y); });

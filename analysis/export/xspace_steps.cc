@@ -21,10 +21,7 @@ XSpaceSteps::XSpaceSteps(PassContext& context, size_t process) : process_(proces
   track_ = found.detected.track;
   // XProf knows these two names, the second one for work that does not train.
   const char* const name = found.detected.trains ? "train" : "test";
-  for (const results::Step& step : found.steps) {
-    const int64_t start = step.start_ns();
-    steps_.push_back({{start, start + step.duration_ns()}, step.number(), name});
-  }
+  for (const analysis::Step& step : found.steps) steps_.push_back({step.span, step.number, name});
 }
 
 size_t XSpaceSteps::Find(Interval span) const {

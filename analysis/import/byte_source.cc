@@ -5,10 +5,7 @@
 
 #include "analysis/import/byte_source.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -22,28 +19,15 @@ Result<size_t> MemorySource::Read(char* to, size_t most) {
 }
 
 Result<std::unique_ptr<FileSource>> FileSource::Open(const codec::InputPath& path) {
-  codec::OwnedFile file(codec::OpenInput(path));
-  if (file.fd() < 0) {
-    const int cause = errno;
-    std::string message = path.path + ": " + codec::OpenErrorText(cause);
-    if (cause == ENOENT || cause == ENOTDIR) message += "; name an existing file";
-    if (cause == EACCES) message += "; read it as a user who may";
-    return Unreadable(std::move(message));
-  }
-  return std::unique_ptr<FileSource>(new FileSource(std::move(file), path.path));
+  Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
+  if (!file.ok()) return file.error();
+  return std::unique_ptr<FileSource>(new FileSource(std::move(*file)));
 }
 
 Result<size_t> FileSource::Read(char* to, size_t most) {
-  // The kernel reads at most 2 GiB in a call.
-  most = std::min<size_t>(most, size_t{1} << 30);
-  while (true) {
-    const ssize_t got = read(file_.fd(), to, most);
-    if (got >= 0) return static_cast<size_t>(got);
-    if (errno != EINTR) {
-      return Unreadable(path_ + ": reading failed: " + codec::OpenErrorText(errno) +
-                        "; check the disk and read the file again");
-    }
-  }
+  Result<size_t> got = file_->ReadAt(at_, to, most);
+  if (got.ok()) at_ += *got;
+  return got;
 }
 
 }  // namespace gpuprof::analysis::import

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "analysis/base/result.h"
+#include "analysis/import/random_bytes.h"
 #include "proto/codec/input_path.h"
 
 namespace gpuprof::analysis::import {
@@ -34,18 +35,17 @@ class MemorySource : public ByteSource {
   size_t piece_;
 };
 
-// Reads a regular file from its beginning.
+// Reads a regular file from its beginning, as long as it was when it was opened.
 class FileSource : public ByteSource {
  public:
   static Result<std::unique_ptr<FileSource>> Open(const codec::InputPath& path);
   Result<size_t> Read(char* to, size_t most) override;
 
  private:
-  FileSource(codec::OwnedFile file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  explicit FileSource(std::unique_ptr<RandomBytes> file) : file_(std::move(file)) {}
 
-  codec::OwnedFile file_;
-  std::string path_;
+  std::unique_ptr<RandomBytes> file_;
+  uint64_t at_ = 0;
 };
 
 }  // namespace gpuprof::analysis::import

@@ -202,24 +202,6 @@ std::vector<JsonValue> Elements(const JsonValue& array, size_t most) {
   return elements;
 }
 
-std::vector<std::pair<std::string_view, JsonValue>> Members(const JsonValue& object, size_t most) {
-  std::vector<std::pair<std::string_view, JsonValue>> members;
-  if (object.kind != JsonValue::Kind::kObject) return members;
-  const std::string_view text = object.text;
-  size_t at = 1;
-  while (members.size() < most && !IsAtEnd(text, &at)) {
-    const std::optional<JsonValue> key = TakeValue(text, &at);
-    if (!key || key->kind != JsonValue::Kind::kString) break;
-    at = SkipBlanks(text, at);
-    if (at >= text.size() || text[at] != ':') break;
-    ++at;
-    const std::optional<JsonValue> value = TakeValue(text, &at);
-    if (!value) break;
-    members.emplace_back(key->text, *value);
-  }
-  return members;
-}
-
 JsonValue ChromeEvent::Arg(std::string_view key) const {
   const auto found = std::find_if(args.rbegin(), args.rend(),
                                   [key](const auto& argument) { return argument.first == key; });

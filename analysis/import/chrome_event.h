@@ -49,8 +49,6 @@ std::optional<int64_t> ScaledNumber(const JsonValue& value, int decimals);
 // Returns the elements of a JSON array, at most `most`, up to the first fault. The views point into
 // `array`. Escapes in strings stay as they are. Arrays and objects within are JSON in turn.
 std::vector<JsonValue> Elements(const JsonValue& array, size_t most);
-// Returns the members of a JSON object in the same way.
-std::vector<std::pair<std::string_view, JsonValue>> Members(const JsonValue& object, size_t most);
 
 struct ChromeEvent {
   char phase = 0;  // the first letter of "ph": X, B, E, i, C, M, s, f, ...; 0: absent

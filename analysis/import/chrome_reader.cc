@@ -270,16 +270,7 @@ bool Document::SkipToEvents() {
 void Document::HandOverHeader(const std::string& key, std::string_view json) {
   TextFaults faults;
   arena_.Clear();
-  JsonValue value;
-  if (json[0] == '"') {
-    value = {JsonValue::Kind::kString,
-             DecodeString(json.substr(1, json.size() - 2), false, &arena_, &faults)};
-  } else if (json[0] == '{' || json[0] == '[') {
-    value = {json[0] == '[' ? JsonValue::Kind::kArray : JsonValue::Kind::kObject,
-             CleanJson(json, &arena_, &faults)};
-  } else {
-    ReadWord(json, &value, &faults);
-  }
+  const JsonValue value = DecodeValue(json, &arena_, &faults);
   notes_->bad_texts += faults.bad_texts;
   handler_->OnHeader(key, value);
 }

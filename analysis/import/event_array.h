@@ -1,18 +1,16 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the array of events of a trace, window by window. Elements that are JSON go to the fast
-// parser together. From the first element of a window that is not JSON on, elements are read one by
-// one. After an event whose quotes are broken the next event is searched for.
+// Reads the array of events. simdjson reads all events of a window that are JSON. From the first
+// one that is not JSON, the rest of the window is read event by event. After an event whose quotes
+// are broken the next event is searched for.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "analysis/import/element_scanner.h"
 #include "analysis/import/event_mender.h"
 #include "analysis/import/event_parser.h"
 #include "analysis/import/event_sink.h"
@@ -34,31 +32,27 @@ class EventArray {
   End Read();
 
  private:
-  // Hands over what the scanner has found. Returns where the scanner is to go on when an element
-  // was not what the scanner took it for.
-  std::optional<size_t> HandOver();
-  std::optional<size_t> HandOverRun(size_t begin, size_t end);
-  std::optional<size_t> ReadOne(const Element& element);
-  std::optional<size_t> ReadOpen();
-  size_t MendOne(size_t begin, size_t limit, size_t next_event);
-  void Restart(size_t at);
-  // Notes what stands between two elements.
-  void AddGap(size_t end);
+  // Steps over what stands between two elements. Returns whether more text is needed.
+  bool SkipGap();
+  // Ends the gap at `at_`. What is neither blank nor comma counts as an element that is unreadable.
   void EndGap();
-  bool GoesOnBehind(size_t bracket);
-  // Forgets the start of an element that is too large, and finds the next event.
+  // Reads events, or an element. Returns whether more text is needed.
+  bool ReadElements();
+  bool ReadBroken(Reading reading);
+  void MendOne(size_t limit, size_t next_event);
+  bool GoesOnBehindBracket();
+  // Gets more text. Forgets an element that is too large, and finds the next event.
+  void Fill();
   void SkipHugeElement();
 
   TextWindow* window_;
   EventSink* sink_;
-  ElementScanner scanner_;
   EventParser parser_;
   EventMender mender_;
-  std::vector<Element> elements_;
-  uint64_t slow_until_ = 0;  // elements that begin before this byte of the file are read one by one
-  size_t gap_begin_ = 0;
-  uint32_t gap_commas_ = 0;
-  bool gap_has_other_ = false, gap_is_first_ = true;
+  size_t at_ = 0;            // in the window
+  uint64_t slow_until_ = 0;  // events that begin before this byte of the file are read one by one
+  bool has_junk_ = false;    // in the gap
+  bool is_in_element_ = false;  // the element at `at_` needs more text
 };
 
 }  // namespace gpuprof::analysis::import

@@ -26,7 +26,6 @@ bool IsMemberOfEvents(std::string_view key) {
 Reading EventMender::Read(std::string_view text) {
   text_ = text;
   at_ = 0;
-  has_quotes_ = false;
   Clear(&event_);
   faults_ = {};
   arena_.Clear();
@@ -36,15 +35,10 @@ Reading EventMender::Read(std::string_view text) {
 }
 
 Reading EventMender::ReadWithQuotes(std::string_view text) {
-  text_ = text;
-  at_ = 0;
   has_quotes_ = true;
-  Clear(&event_);
-  faults_ = {};
+  const Reading reading = Read(text);
+  has_quotes_ = false;
   faults_.is_repaired = true;
-  arena_.Clear();
-  const Reading reading = ReadMembers(Level::kEvent);
-  SetPhase(&event_);
   // What was put together by guessing must at least look like an event.
   if (reading == Reading::kWhole && event_.phase == 0) return Reading::kBroken;
   return reading;
@@ -109,21 +103,15 @@ Reading EventMender::ReadValue(Level level, JsonValue* value) {
     const size_t end = EndOfString(begin + 1, level);
     if (end == kNone) return Reading::kMore;
     at_ = end + 1;
-    *value = {JsonValue::Kind::kString,
-              DecodeString(text_.substr(begin + 1, end - begin - 1), false, &arena_, &faults_)};
-    return Reading::kWhole;
-  }
-  if (c == '{' || c == '[') {
+  } else if (c == '{' || c == '[') {
     const Reading reading = SkipValue(text_, &at_);
     if (reading != Reading::kWhole) return reading;
-    *value = {c == '[' ? JsonValue::Kind::kArray : JsonValue::Kind::kObject,
-              CleanJson(text_.substr(begin, at_ - begin), &arena_, &faults_)};
-    return Reading::kWhole;
+  } else {
+    at_ = WordEnd(text_, begin);
+    if (at_ == begin) return Reading::kBroken;
+    if (at_ == text_.size()) return Reading::kMore;
   }
-  at_ = WordEnd(text_, begin);
-  if (at_ == begin) return Reading::kBroken;
-  if (at_ == text_.size()) return Reading::kMore;
-  ReadWord(text_.substr(begin, at_ - begin), value, &faults_);
+  *value = DecodeValue(text_.substr(begin, at_ - begin), &arena_, &faults_);
   return Reading::kWhole;
 }
 

@@ -34,6 +34,22 @@ bool ReadContainer(std::string_view json, JsonValue* to) {
   return true;
 }
 
+// Returns the place behind the last object that another one follows, behind a comma, or that ends
+// an array. Such a place within an event is no harm: reading ends before the event. npos: there is
+// none behind `from`.
+size_t LastEnd(std::string_view text, size_t from) {
+  for (size_t end = text.size(); end > from;) {
+    const size_t bracket = text.substr(0, end).rfind('}');
+    if (bracket == std::string_view::npos || bracket <= from) break;
+    const size_t comma = SkipBlanks(text, bracket + 1);
+    const size_t next = SkipBlanks(text, comma + 1);
+    if (comma < text.size() && text[comma] == ']') return bracket + 1;
+    if (next < text.size() && text[comma] == ',' && text[next] == '{') return bracket + 1;
+    end = bracket;
+  }
+  return std::string_view::npos;
+}
+
 std::string_view WithoutBlanksBehind(std::string_view text) {
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
   return text;
@@ -130,36 +146,37 @@ bool EventParser::State::ReadEvent(ondemand::value& value) {
 EventParser::EventParser() : state_(new State) {}
 EventParser::~EventParser() = default;
 
-size_t EventParser::Parse(char* text, uint64_t offset, const Element* elements, size_t count,
-                          EventSink* sink) {
-  if (count == 0) return 0;
-  char* const begin = text + elements[0].begin - 1;
-  char* const end = text + elements[count - 1].end;
-  const char before = *begin, behind = *end;
+EventParser::Run EventParser::Parse(char* text, size_t size, uint64_t offset, size_t* at,
+                                    EventSink* sink) {
+  const size_t last = LastEnd({text, size}, *at);
+  if (last == std::string_view::npos) return Run::kWhole;
+  char* const begin = text + *at - 1;
+  char* const end = text + last;
+  const char before = *begin, behind[2] = {end[0], end[1]};
   *begin = '[';
-  *end = ']';
+  end[0] = ']';
+  // simdjson looks at this byte, too, which must not close an event that has not ended.
+  end[1] = ' ';
   const auto bytes = static_cast<size_t>(end - begin) + 1;
-  size_t done = 0;
   ondemand::document document;
   ondemand::array array;
   const simdjson::padded_string_view view(begin, bytes, bytes + simdjson::SIMDJSON_PADDING);
   if (!state_->parser.iterate(view).get(document) && !document.get_array().get(array)) {
     for (auto element : array) {
-      if (done == count || element.error()) break;
+      if (element.error()) break;
       auto&& value = std::move(element).value_unsafe();
-      if (value.raw_json_token().data() != text + elements[done].begin) break;
-      if (text[elements[done].begin] != '{') {
-        sink->Skip(offset + elements[done].begin);
-      } else {
-        if (!state_->ReadEvent(value)) break;
-        sink->Deliver(state_->event, state_->faults, offset + elements[done].begin);
-      }
-      ++done;
+      const char* const place = value.raw_json_token().data();
+      const char* next = nullptr;
+      if (*place != '{' || !state_->ReadEvent(value) || document.current_location().get(next))
+        break;
+      sink->Deliver(state_->event, state_->faults, offset + static_cast<size_t>(place - text));
+      *at = static_cast<size_t>(next - text);
     }
   }
   *begin = before;
-  *end = behind;
-  return done;
+  end[0] = behind[0];
+  end[1] = behind[1];
+  return *at == last ? Run::kWhole : Run::kFault;
 }
 
 }  // namespace gpuprof::analysis::import

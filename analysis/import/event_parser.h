@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads events from text that is JSON, many at once. This is the fast way, which nearly all events
-// take. It stops where the text is not JSON.
+// Reads events from text that is JSON, many at once, by simdjson. This is the fast way, which
+// nearly all events take. It stops where the text is not JSON.
 
 #pragma once
 
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "analysis/import/element_scanner.h"
 #include "analysis/import/event_sink.h"
 
 namespace gpuprof::analysis::import {
@@ -22,12 +21,15 @@ class EventParser {
   EventParser(const EventParser&) = delete;
   EventParser& operator=(const EventParser&) = delete;
 
-  // Hands over the events of elements that follow each other, with one comma between two. Returns
-  // the number of elements that are done; the next one is not JSON. The byte before the first
-  // element and the byte behind the last one are overwritten for the time of the call.
-  // TextWindow::kPadding bytes behind the last element are read. `offset` is where `text` lies in
-  // the file.
-  size_t Parse(char* text, uint64_t offset, const Element* elements, size_t count, EventSink* sink);
+  enum class Run {
+    kWhole,  // all events were read that end in the text, or all but the last one
+    kFault   // it ends before an element that is not an event in JSON
+  };
+  // Hands over the events from `*at` on, with one comma between two. `*at` becomes the place behind
+  // the last one. The byte before the first event and two bytes behind the last one are overwritten
+  // for the time of the call. TextWindow::kPadding bytes behind the text are read. `offset` is
+  // where `text` lies in the file.
+  Run Parse(char* text, size_t size, uint64_t offset, size_t* at, EventSink* sink);
 
  private:
   struct State;

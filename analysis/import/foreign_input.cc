@@ -11,10 +11,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/import/chrome_import.h"
-#include "analysis/import/chrome_input.h"
-#include "analysis/import/xspace_input.h"
-#include "analysis/model/trace.h"
+#include "analysis/import/importers.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -38,17 +35,22 @@ std::vector<InputPath> PathsOf(const std::vector<import::ForeignFile>& files) {
 }  // namespace
 
 ForeignInput FindForeign(const InputPath& path, bool is_deep) {
-  import::XSpaceRun run = import::FindXSpaceRun(path);
-  if (run.files.empty()) {
-    const std::vector<import::ForeignFile> files = import::ChromeFiles(path);
-    const size_t looks = std::min(files.size(), kMostLooks);
-    const auto end = files.begin() + static_cast<std::ptrdiff_t>(looks);
-    if (std::any_of(files.begin(), end, import::LooksLikeTrace))
-      return {import::kChromeImporter, PathsOf(files)};
+  for (const import::Importer& importer : import::Importers()) {
+    const import::Recording found = importer.find(path);
+    const size_t looks = std::min(found.files.size(), kMostLooks);
+    const auto end = found.files.begin() + static_cast<std::ptrdiff_t>(looks);
+    const bool is_known = importer.looks == nullptr
+                              ? !found.files.empty()
+                              : std::any_of(found.files.begin(), end, importer.looks);
+    if (is_known) return {std::string(importer.name), PathsOf(found.files)};
   }
-  if (run.files.empty() && is_deep && IsFolder(path)) run = import::FindXSpaceRunBelow(path);
-  if (run.files.empty()) return {};
-  return {kXSpaceImporter, PathsOf(run.files)};
+  if (!is_deep || !IsFolder(path)) return {};
+  for (const import::Importer& importer : import::Importers()) {
+    if (!importer.is_below_first) continue;
+    const import::Recording found = importer.find_below(path);
+    if (!found.files.empty()) return {std::string(importer.name), PathsOf(found.files)};
+  }
+  return {};
 }
 
 }  // namespace gpuprof::analysis

@@ -8,7 +8,6 @@
 #include <array>
 #include <bitset>
 
-#include "analysis/import/element_scanner.h"
 #include "analysis/import/json_string.h"
 
 namespace gpuprof::analysis::import {
@@ -110,6 +109,17 @@ size_t StringEnd(std::string_view text, size_t at) {
 size_t WordEnd(std::string_view text, size_t at) {
   while (at < text.size() && !kEndsWord[static_cast<unsigned char>(text[at])]) ++at;
   return at;
+}
+
+size_t BracketEnd(std::string_view text, size_t at) {
+  size_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at + 1;
+    if (c == '"' && (at = StringEnd(text, at + 1)) == std::string_view::npos) break;
+  }
+  return std::string_view::npos;
 }
 
 Reading SkipValue(std::string_view text, size_t* at) {

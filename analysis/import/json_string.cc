@@ -262,6 +262,22 @@ void ReadWord(std::string_view word, JsonValue* value, TextFaults* faults) {
   *value = {JsonValue::Kind::kNull, {}};
 }
 
+JsonValue DecodeValue(std::string_view json, TextArena* arena, TextFaults* faults) {
+  switch (json[0]) {
+    case '"':
+      return {JsonValue::Kind::kString,
+              DecodeString(json.substr(1, json.size() - 2), false, arena, faults)};
+    case '[':
+      return {JsonValue::Kind::kArray, CleanJson(json, arena, faults)};
+    case '{':
+      return {JsonValue::Kind::kObject, CleanJson(json, arena, faults)};
+    default:
+      JsonValue value;
+      ReadWord(json, &value, faults);
+      return value;
+  }
+}
+
 JsonValue* MemberOf(std::string_view key, ChromeEvent* event) {
   switch (key.size()) {
     case 1:

@@ -53,6 +53,9 @@ inline bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == 
 // that JSON does not know, as nan, are null.
 void ReadWord(std::string_view word, JsonValue* value, TextFaults* faults);
 
+// Returns the value whose whole text is `json`.
+JsonValue DecodeValue(std::string_view json, TextArena* arena, TextFaults* faults);
+
 // Returns the place of a member in an event. Null: no reader needs the member, or it is `args`.
 JsonValue* MemberOf(std::string_view key, ChromeEvent* event);
 // Forgets all members. The room for arguments stays.

@@ -19,7 +19,7 @@ class TextWindow {
  public:
   // A window of this size fits the second level of the processor's cache.
   static constexpr size_t kBytes = 256 << 10;
-  // Bytes around the text that may be read. The byte before and the byte behind may be written.
+  // Bytes around the text that may be read. The byte before and two bytes behind may be written.
   static constexpr size_t kPadding = 64;
 
   explicit TextWindow(ByteSource* source, size_t bytes = kBytes) : source_(source), bytes_(bytes) {}

@@ -68,7 +68,8 @@ inline const char* ReadLongHead(const char* at, const char* end, FieldHead* head
 }
 
 // Reads the head of a field; a varint with its value. Null: these bytes are not a field.
-inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
+[[gnu::always_inline]] inline const char* ReadHead(const char* at, const char* end,
+                                                   FieldHead* head) {
   // Nearly all messages in messages are short.
   constexpr uint8_t kLong = 0x80, kTypeBits = 3;
   if (end - at >= 2) {
@@ -115,10 +116,9 @@ class WireReader {
     field->number = head.number;
     field->type = head.type;
     field->value = head.value;
-    field->bytes = {};
-    if (head.type == WireType::kBytes) {
-      field->bytes = {value, head.length};
-    } else if (head.length != 0) {
+    const bool is_bytes = head.type == WireType::kBytes;
+    field->bytes = {value, is_bytes ? head.length : 0};
+    if (!is_bytes && head.length != 0) {
       // Little-endian, as the machines that gpuprof runs on.
       std::memcpy(&field->value, value, head.length);
     }

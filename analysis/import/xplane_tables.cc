@@ -119,6 +119,13 @@ void XPlaneTables::AddPlaneStat(std::string_view message) {
   plane_stats_.push_back(Keep(message));
 }
 
+uint64_t XPlaneTables::held_bytes() const {
+  constexpr uint64_t kIndexBytes = 2 * sizeof(uint32_t);
+  return bytes_.size() + events_.size() * (sizeof(Event) + kIndexBytes) +
+         stats_.size() * (sizeof(Piece) + kIndexBytes) +
+         (event_stats_.size() + plane_stats_.size()) * sizeof(Piece);
+}
+
 std::vector<XStat> XPlaneTables::EventStats(uint32_t event) const {
   std::vector<XStat> stats;
   const Event& from = events_[event];

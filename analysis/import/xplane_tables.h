@@ -53,6 +53,7 @@ class XPlaneTables {
 
   std::string plane_name;
   bool is_cut = false;    // the file ends within the plane
+  uint32_t number = 0;    // of the plane, in the order of the file
   uint64_t left_out = 0;  // entries beyond the limit
 
   // Adds the metadata of an event; its stats are messages.
@@ -65,6 +66,8 @@ class XPlaneTables {
   std::optional<uint32_t> FindStat(int64_t id) const { return stat_index_.Find(id); }
   size_t events() const { return events_.size(); }
   size_t stats() const { return stats_.size(); }
+  // Returns how much memory the tables take, about.
+  uint64_t held_bytes() const;
   int64_t EventId(uint32_t event) const { return events_[event].id; }
   std::string_view EventName(uint32_t event) const { return At(events_[event].name); }
   std::string_view DisplayName(uint32_t event) const { return At(events_[event].display_name); }

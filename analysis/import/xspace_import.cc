@@ -49,11 +49,15 @@ void AddNotes(Input* input) {
     notes.Add(ImportNoteKind::kUnreadableEvent, first, count);
   if (facts.entries_left_out != 0)
     notes.Add(ImportNoteKind::kUnknownName, "tables of names are too long", facts.entries_left_out);
-  if (facts.said_count != 0)
-    notes.Add(ImportNoteKind::kSaidByFile, facts.said.front(), facts.said_count);
+  constexpr size_t kMostSaid = 20, kMostSaidBytes = 1000;
+  std::vector<std::string> said = facts.errors;
+  said.insert(said.end(), facts.warnings.begin(), facts.warnings.end());
+  said.resize(std::min(said.size(), kMostSaid));
+  for (std::string& text : said) text.resize(std::min(text.size(), kMostSaidBytes));
+  if (!said.empty()) notes.Add(ImportNoteKind::kSaidByFile, said.front(), facts.said_count);
   bool is_repaired = false;
-  for (const std::string& said : facts.said)
-    input->importer->builder().AddNote("the file says: " + Utf8Of(said, &is_repaired));
+  for (const std::string& text : said)
+    input->importer->builder().AddNote("the file says: " + Utf8Of(text, &is_repaired));
 }
 
 // Ends the file when its events take as much memory as they may.
@@ -96,7 +100,13 @@ void Read(Input* input, ImportMemory* memory) {
   ReadBytes(**bytes, memory, input);
   if (input->facts.planes == 0) {
     input->importer.reset();
-    if (!input->error) input->error = Unreadable(input->file.Title() + ": no plane can be read");
+    if (!input->error) {
+      input->error =
+          Unreadable(input->file.Title() + ": no plane of an XSpace is in the " +
+                     std::to_string(input->file_bytes) +
+                     " bytes of the file; name a file that TensorFlow's or JAX's profiler wrote as "
+                     "HOST.xplane.pb");
+    }
     input->error = NamedError(input->file, input->error);
     return;
   }

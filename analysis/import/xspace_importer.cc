@@ -36,7 +36,7 @@ XSpaceImporter::XSpaceImporter(uint64_t file_bytes)
       detail_room_(kLeastRoom + file_bytes / 2),
       name_room_(kLeastRoom + file_bytes / 2) {}
 
-bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
+bool XSpaceImporter::OnPlane(XPlaneTables& plane) {
   plane_ = &plane;
   place_ = PlaneNameOf(plane.plane_name);
   roles_.clear();

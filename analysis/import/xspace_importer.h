@@ -38,7 +38,7 @@ class XSpaceImporter : public XSpaceHandler {
   // Gives details memory in proportion to the file.
   explicit XSpaceImporter(uint64_t file_bytes);
 
-  bool OnPlane(const XPlaneTables& plane) override;
+  bool OnPlane(XPlaneTables& plane) override;
   bool OnLine(const XLine& line) override;
   void OnEvent(const XEvent& event) override;
 

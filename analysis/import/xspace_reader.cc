@@ -24,7 +24,7 @@ constexpr uint64_t kMostModulesBytes = 256 << 20;
 constexpr size_t kMostMetadataStats = 256;
 // Longer events are not read.
 constexpr uint64_t kMostEventBytes = ByteWindow::kBytes;
-constexpr size_t kMostSaid = 20;
+constexpr uint64_t kMostSaidBytes = 1 << 20;
 constexpr std::string_view kRiegeli = "\x83\xaf\x70\xd1\x0d\x88\x4a\x3f";
 
 // Where a message lies in the file.
@@ -46,13 +46,14 @@ class Reader {
   Reader(const RandomBytes& file, XSpaceHandler* handler, XSpaceFacts* facts, size_t window)
       : file_(file), window_(&file, window), handler_(handler), facts_(facts) {}
 
-  Error Read(const std::string& name);
+  Error Read();
   bool LooksLikeXSpace();
 
  private:
   struct Plane {
     Extent extent;
     std::string name;
+    uint32_t number = 0;  // in the order of the file
   };
 
   enum class End : uint8_t { kWhole, kStopped, kBroken };
@@ -119,7 +120,7 @@ class Reader {
     }
     return text;
   }
-  void AddSaid(const Extent& extent);
+  void AddSaid(const Extent& extent, std::vector<std::string>* said);
   std::string NameOf(const Extent& plane);
   void ReadPlane(const Plane& plane);
   bool TakeStatRoom(uint64_t bytes, const XPlaneTables& tables);
@@ -135,7 +136,7 @@ class Reader {
   XSpaceHandler* handler_;
   XSpaceFacts* facts_;
   XEvent event_;
-  uint64_t module_room_ = kMostModulesBytes;
+  uint64_t module_room_ = kMostModulesBytes, said_room_ = kMostSaidBytes;
 };
 
 // Returns in which order planes are read: what host planes tell is known when devices come.
@@ -144,10 +145,13 @@ int OrderOf(std::string_view plane) {
   return plane.starts_with("/device:") ? 1 : 2;
 }
 
-void Reader::AddSaid(const Extent& extent) {
-  constexpr uint64_t kMostBytes = 1000;
+void Reader::AddSaid(const Extent& extent, std::vector<std::string>* said) {
+  constexpr uint64_t kTextBytes = sizeof(std::string);
   ++facts_->said_count;
-  if (facts_->said.size() < kMostSaid) facts_->said.push_back(TextOf(extent, kMostBytes));
+  if (said_room_ < kTextBytes) return;
+  said_room_ -= kTextBytes;
+  said->push_back(TextOf(extent, std::min(said_room_, kMostNameBytes)));
+  said_room_ -= said->back().size();
 }
 
 std::string Reader::NameOf(const Extent& plane) {
@@ -163,8 +167,11 @@ std::string Reader::NameOf(const Extent& plane) {
 // Returns whether a value of metadata is kept.
 bool Reader::TakeStatRoom(uint64_t bytes, const XPlaneTables& tables) {
   if (bytes <= kMostStatBytes) return true;
-  if (tables.plane_name != kModules || bytes > kMostModuleBytes || bytes > module_room_)
+  if (tables.plane_name != kModules) return false;
+  if (bytes > kMostModuleBytes || bytes > module_room_) {
+    ++facts_->modules_left_out;
     return false;
+  }
   module_room_ -= bytes;
   return true;
 }
@@ -211,6 +218,7 @@ void Reader::ReadPlane(const Plane& plane) {
   XPlaneTables tables;
   tables.plane_name = plane.name;
   tables.is_cut = plane.extent.is_cut;
+  tables.number = plane.number;
   const auto is_part = [](const Part& part, uint32_t number) {
     return part.number == number && part.type == WireType::kBytes && !part.extent.is_cut;
   };
@@ -291,43 +299,51 @@ bool Reader::ParseEvent(std::string_view message) {
   event_.metadata_id = event_.offset_ps = event_.duration_ps = 0;
   event_.occurrences = 0;
   event_.stats.clear();
-  WireReader reader(message);
-  WireField field;
-  while (reader.Next(&field)) {
-    if (field.number == 0 || field.number > 5) continue;
-    if ((field.number == 4) != (field.type == WireType::kBytes)) return false;
-    if (field.number != 4 && field.type != WireType::kVarint) return false;
-    switch (field.number) {
+  const char* at = message.data();
+  const char* const end = at + message.size();
+  while (at != end) {
+    FieldHead head;
+    at = ReadHead(at, end, &head);
+    if (at == nullptr || head.length > static_cast<uint64_t>(end - at)) return false;
+    const bool is_stat = head.number == 4;
+    const bool is_known = head.number <= 5;
+    if (is_known && head.type != (is_stat ? WireType::kBytes : WireType::kVarint)) return false;
+    switch (head.number) {
       case 1:
-        event_.metadata_id = static_cast<int64_t>(field.value);
+        event_.metadata_id = static_cast<int64_t>(head.value);
         break;
       case 2:
-        event_.offset_ps = static_cast<int64_t>(field.value);
+        event_.offset_ps = static_cast<int64_t>(head.value);
         event_.occurrences = 0;
         break;
       case 3:
-        event_.duration_ps = static_cast<int64_t>(field.value);
+        event_.duration_ps = static_cast<int64_t>(head.value);
         break;
       case 4:
-        event_.stats.push_back(field.bytes);
+        event_.stats.emplace_back(at, head.length);
+        break;
+      case 5:
+        event_.occurrences = head.value;
+        event_.offset_ps = 0;
         break;
       default:
-        event_.occurrences = field.value;
-        event_.offset_ps = 0;
+        break;
     }
+    at += head.length;
   }
-  return !reader.is_broken();
+  return true;
 }
 
-Error Reader::Read(const std::string& name) {
+Error Reader::Read() {
   std::vector<Plane> planes;
   Walk(Whole(), [&](const Part& part) {
     if (part.type != WireType::kBytes) return true;
     // A place in this table takes more memory than an empty plane takes bytes.
     constexpr size_t kMostPlanes = 1 << 16;
     if (part.number == 1 && planes.size() < kMostPlanes)
-      planes.push_back({part.extent, NameOf(part.extent)});
-    if (part.number == 2 || part.number == 3) AddSaid(part.extent);
+      planes.push_back({part.extent, NameOf(part.extent), static_cast<uint32_t>(planes.size())});
+    if (part.number == 2) AddSaid(part.extent, &facts_->errors);
+    if (part.number == 3) AddSaid(part.extent, &facts_->warnings);
     if (part.number == 4 && facts_->host.empty()) {
       constexpr uint64_t kMostHostBytes = 256;
       facts_->host = TextOf(part.extent, kMostHostBytes);
@@ -335,11 +351,6 @@ Error Reader::Read(const std::string& name) {
     return true;
   });
   if (window_.error()) return window_.error();
-  if (planes.empty()) {
-    return Unreadable(name + ": no plane of an XSpace is in the " + std::to_string(file_.size()) +
-                      " bytes of the file; name a file that TensorFlow's or JAX's profiler wrote "
-                      "as HOST.xplane.pb");
-  }
   std::stable_sort(planes.begin(), planes.end(), [](const Plane& x, const Plane& y) {
     return OrderOf(x.name) < OrderOf(y.name);
   });
@@ -372,7 +383,7 @@ Error ReadXSpace(const RandomBytes& file, const std::string& name, XSpaceHandler
                       ": the file is in the format Riegeli, which gpuprof does not read; let the "
                       "profiler write .xplane.pb, or convert the file with riegeli");
   }
-  return Reader(file, handler, facts, window).Read(name);
+  return Reader(file, handler, facts, window).Read();
 }
 
 bool IsRiegeli(const RandomBytes& file) {

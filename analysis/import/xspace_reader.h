@@ -39,8 +39,8 @@ struct XEvent {
 class XSpaceHandler {
  public:
   virtual ~XSpaceHandler() = default;
-  // Begins a plane. Returns whether its events are wanted.
-  virtual bool OnPlane(const XPlaneTables& plane) = 0;
+  // Begins a plane, whose tables it may keep by moving them. Returns whether its events are wanted.
+  virtual bool OnPlane(XPlaneTables& plane) = 0;
   // Begins a line of the plane. Returns whether its events are wanted.
   virtual bool OnLine(const XLine& line) = 0;
   virtual void OnEvent(const XEvent& event) = 0;
@@ -48,9 +48,9 @@ class XSpaceHandler {
 
 // What the reader found apart from events.
 struct XSpaceFacts {
-  std::vector<std::string> said;  // errors and warnings of the file itself, the first ones
-  uint64_t said_count = 0;
-  std::string host;  // the first host name
+  std::vector<std::string> errors, warnings;  // what the file itself says, up to a limit
+  uint64_t said_count = 0;                    // errors and warnings, with those beyond the limit
+  std::string host;                           // the first host name
   uint64_t planes = 0;
   uint64_t events = 0;  // handed over
   uint64_t unreadable_events = 0;
@@ -60,10 +60,12 @@ struct XSpaceFacts {
   uint64_t truncated_at = 0;
   uint64_t lost_in_end = 0;       // events that were cut, as far as they are known
   uint64_t entries_left_out = 0;  // of tables of names that are too long
+  uint64_t modules_left_out = 0;  // compiled modules that are too large
 };
 
 // Reads the whole file. Planes of the host come first, then those of devices, then the others. An
-// Error if no plane can be read: `name` is for it. `window`: how much of the file is read at once.
+// Error if the bytes cannot be read, or are of another format: `name` is for it. `window`: how much
+// of the file is read at once.
 Error ReadXSpace(const RandomBytes& file, const std::string& name, XSpaceHandler* handler,
                  XSpaceFacts* facts, size_t window = ByteWindow::kBytes);
 

@@ -27,6 +27,7 @@
 #include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/process_parts.h"
+#include "analysis/model/row_counts.h"
 #include "analysis/model/stack_tree.h"
 #include "analysis/model/table_set.h"
 #include "analysis/model/work_summary.h"
@@ -384,15 +385,6 @@ struct ThreadSample {
   uint64_t runqueue_wait_ns;
 };
 
-// How much a table of a track holds, by the headers of its blocks.
-struct TableExtent {
-  proto::ChunkKind kind{};
-  uint64_t rows = 0;
-  // All rows lie between the two; spans with their starts.
-  int64_t first_ns = 0;
-  int64_t last_ns = 0;
-};
-
 // One thread's timeline.
 struct Track {
   uint32_t id = 0;  // 0: a thread without events (only samples)
@@ -415,8 +407,9 @@ struct Track {
   LaunchTable launch;
   FileReadTable file_read;
   std::vector<ThreadSample> samples;
-  std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
-  bool is_stream = false;            // a stream's, of these:
+  std::vector<TableExtent> extents;   // of tables with rows, also of those that were not read
+  std::vector<LeftOutRows> left_out;  // in the order of rows (OpenOptions::parts)
+  bool is_stream = false;             // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
   bool is_described = false;  // CUPTI described the stream itself:
   int32_t priority = 0;

@@ -148,7 +148,6 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
       break;
     }
   }
-  *out->mutable_findings() = overview.findings();
   *result = std::move(out);
   return {};
 }

@@ -14,10 +14,10 @@
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/api.pb.h"
 
@@ -155,24 +155,6 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
   if (sums->delayed > 0)
     row->set_mean_delay_ns(sums->delay_ns / static_cast<int64_t>(sums->delayed));
 }
-
-}  // namespace
-
-std::string ApiFunctionName(const Process& process, uint32_t function) {
-  const auto found = process.functions.find(function);
-  std::string name = found == process.functions.end() ? "" : process.String(found->second);
-  if (name.empty()) return "function " + std::to_string(proto::ApiCallbackOf(function));
-  // Of the runtime, CUPTI's names end in the release that brought the interface: _v7000, _v13000. A
-  // driver's _v2 is part of its name.
-  const size_t at = name.rfind("_v");
-  const bool is_release = at != std::string::npos && name.size() - at >= 6 &&
-                          std::all_of(name.begin() + static_cast<ptrdiff_t>(at) + 2, name.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
-  if (is_release) name.resize(at);
-  return name;
-}
-
-namespace {
 
 void AddCalls(PassContext& context, bool by_thread, results::ApiCalls* out) {
   Groups groups;

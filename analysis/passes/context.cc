@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/base/figures.h"
 #include "analysis/base/units.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/derived/kernel_class.h"
@@ -21,13 +22,12 @@
 #include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/budget_use.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/host/stack_frames.h"
+#include "analysis/passes/recorder/budget_use.h"
+#include "analysis/passes/recorder/skipped.h"
+#include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
-#include "analysis/passes/skipped.h"
-#include "analysis/passes/unrelated_files.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 
@@ -263,7 +263,13 @@ const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
   std::vector<StepAnalysis>& steps = choice_->of_processes[index].steps;
   if (!steps.empty()) return steps;
   steps = NumberedSteps(*trace_, ops(index), marker_.get());
-  for (StepAnalysis& each : steps) LimitToEvents(each.series.mutable_confidence());
+  for (StepAnalysis& each : steps) {
+    results::Confidence confidence;
+    confidence.set_level(each.summary.confidence.level);
+    confidence.set_reason(each.summary.confidence.reason);
+    LimitToEvents(&confidence);
+    each.summary.confidence = {confidence.level(), confidence.reason()};
+  }
   return steps;
 }
 
@@ -283,9 +289,10 @@ std::optional<size_t> PassContext::Leading() {
   auto trains = [&](size_t i) { return steps(i).detected.trains; };
   for (const size_t i : selected_) {
     if (!steps(i).found()) continue;
-    const bool better = !best || (trains(i) != trains(*best) ? trains(i)
-                                                             : steps(i).series.total_ns() >
-                                                                   steps(*best).series.total_ns());
+    const bool better =
+        !best || (trains(i) != trains(*best)
+                      ? trains(i)
+                      : steps(i).summary.lengths.total_ns > steps(*best).summary.lengths.total_ns);
     if (better) best = i;
   }
   return best;

@@ -16,7 +16,7 @@
 #include <set>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/device_limits.h"
+#include "analysis/passes/device/device_limits.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/counters.pb.h"

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "analysis/derived/leaf_spans.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/device/step_graph.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/step_graph.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"
 #include "analysis/symbols/short_names.h"

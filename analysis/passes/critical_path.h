@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "analysis/passes/context.h"
-#include "analysis/passes/step_graph.h"
+#include "analysis/passes/device/step_graph.h"
 #include "proto/results/critical_path.pb.h"
 
 namespace gpuprof::analysis {

@@ -15,7 +15,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/given_names.h"
+#include "analysis/passes/device/given_names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"

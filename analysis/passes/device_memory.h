@@ -9,7 +9,7 @@
 #include <string>
 
 #include "analysis/passes/context.h"
-#include "analysis/passes/follow_device_memory.h"
+#include "analysis/passes/memory/follow_device_memory.h"
 #include "proto/results/device_memory.pb.h"
 
 namespace gpuprof::analysis {

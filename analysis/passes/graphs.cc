@@ -14,10 +14,10 @@
 
 #include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/graph_launches.h"
+#include "analysis/passes/device/graph_launches.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/kernel_rule_file.h"
 #include "analysis/symbols/mangled_names.h"

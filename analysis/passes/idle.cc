@@ -9,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/passes/idle_gaps.h"
+#include "analysis/passes/device/idle_gaps.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/results/idle.pb.h"

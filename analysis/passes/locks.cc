@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/call_stacks.h"
+#include "analysis/passes/host/call_stacks.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
 #include "proto/results/locks.pb.h"

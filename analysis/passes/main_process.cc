@@ -9,7 +9,7 @@
 #include <limits>
 #include <tuple>
 
-#include "analysis/passes/thread_usage.h"
+#include "analysis/passes/host/thread_usage.h"
 
 namespace gpuprof::analysis {
 namespace {

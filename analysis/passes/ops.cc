@@ -8,12 +8,12 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/device_gaps.h"
-#include "analysis/passes/op_groups.h"
-#include "analysis/passes/op_modules.h"
+#include "analysis/passes/device/device_gaps.h"
+#include "analysis/passes/device/used_devices.h"
+#include "analysis/passes/kernels/op_groups.h"
+#include "analysis/passes/kernels/op_modules.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/unpaired_spans.h"
-#include "analysis/passes/used_devices.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/ops.pb.h"
 

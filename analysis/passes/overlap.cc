@@ -14,10 +14,10 @@
 
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/kernel_class.h"
-#include "analysis/passes/given_names.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/overlap.pb.h"

@@ -10,26 +10,27 @@
 #include <map>
 #include <set>
 
-#include "analysis/advice/rules.h"
+#include "analysis/advice/facts/host_facts.h"
+#include "analysis/advice/facts/run_account.h"
+#include "analysis/advice/facts/verdict.h"
+#include "analysis/advice/rules/rules.h"
+#include "analysis/base/enum_word.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/process_name.h"
-#include "analysis/passes/call_stacks.h"
-#include "analysis/passes/device_steps.h"
-#include "analysis/passes/host_facts.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/open_launches.h"
+#include "analysis/passes/device/overview_devices.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/device/step_periods.h"
+#include "analysis/passes/device/step_rows.h"
+#include "analysis/passes/host/call_stacks.h"
+#include "analysis/passes/host/stack_frames.h"
+#include "analysis/passes/host/thread_usage.h"
+#include "analysis/passes/host/wall_time.h"
 #include "analysis/passes/main_process.h"
-#include "analysis/passes/open_launches.h"
-#include "analysis/passes/overview_devices.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/recorder_cost.h"
-#include "analysis/passes/run_account.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/step_periods.h"
-#include "analysis/passes/thread_usage.h"
-#include "analysis/passes/unrecorded_programs.h"
-#include "analysis/passes/verdict.h"
-#include "analysis/passes/wall_time.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/stack_frames.h"
+#include "analysis/passes/recorder/recorder_cost.h"
+#include "analysis/passes/recorder/unrecorded_programs.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -60,9 +61,9 @@ void AddTop(std::vector<const results::Op*> rows, size_t most, const Takes& take
 bool MarksSteps(PassContext& context, const results::Op& op) {
   if (KindOfName(op.name()) == NameKind::kAnnotation) return true;
   const auto is_marked_by = [&](size_t index) {
-    const results::StepSeries& series = context.steps(index).series;
-    return series.method() == results::STEP_METHOD_RANGES && !series.marker().empty() &&
-           op.name().rfind(series.marker(), 0) == 0;
+    const DetectedSteps& found = context.steps(index).detected;
+    return found.method == results::STEP_METHOD_RANGES && !found.marker.empty() &&
+           op.name().rfind(found.marker, 0) == 0;
   };
   const bool is_users = op.scope() == "user";
   return is_users &&
@@ -153,12 +154,14 @@ void FillInput(PassContext& context, size_t leading, results::OverviewInput* inp
       input->set_loader(text);
     }
   }
-  input->set_share_ratio(steps.series.categories(0).share_ratio());
-  input->set_mean_ns(steps.series.categories(0).mean_ns());
-  for (const results::Step& step : steps.steps) {
-    if (step.warmup()) continue;
-    input->set_max_ns(std::max(input->max_ns(), step.input_ns()));
-    if (step.input_ns() * 100 > steps.series.median_ns()) {
+  constexpr auto kInput = static_cast<size_t>(Category::kInput);
+  const StepTimes& times = steps.summary.categories[kInput];
+  input->set_share_ratio(Ratio(times.total_ns, steps.summary.lengths.total_ns));
+  input->set_mean_ns(times.mean_ns);
+  for (const Step& step : steps.steps) {
+    if (step.is_warmup) continue;
+    input->set_max_ns(std::max(input->max_ns(), step.times[kInput]));
+    if (step.times[kInput] * 100 > steps.summary.lengths.median_ns) {
       input->set_waiting_step_count(input->waiting_step_count() + 1);
     }
   }
@@ -184,7 +187,7 @@ void FillInput(PassContext& context, size_t leading, results::OverviewInput* inp
   input->set_worker_busy_ratio(busy / measured);
   input->set_worker_runqueue_wait_ratio(runqueue / measured);
   input->set_worker_cpu_per_step_ns(
-      static_cast<int64_t>(busy * static_cast<double>(steps.series.mean_ns())));
+      static_cast<int64_t>(busy * static_cast<double>(steps.summary.lengths.mean_ns)));
 }
 
 void FillMemory(PassContext& context, results::Heap& heap, CallStackTable* table,
@@ -281,7 +284,7 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   row->set_host(process.host);
   row->set_recovered(process.recovered);
   row->set_count(process.rows);
-  row->set_step_count(context.steps(index).series.count());
+  row->set_step_count(context.steps(index).summary.count);
   for (const auto& [kind, count] : LossesOf(process))
     if (IsLossOfEvents(kind)) row->set_lost_count(row->lost_count() + count);
   row->set_thread_count(process.ProgramThreads());
@@ -334,16 +337,16 @@ void FillCommand(const proto::Bundle& manifest, results::OverviewEnvironment* en
 }
 
 // Adds the steps for a graph. Of neighbours that share a point, the longest is shown.
-void FillStepPoints(const std::vector<results::Step>& steps, results::Overview* out) {
+void FillStepPoints(const Process& process, const StepAnalysis& found, results::Overview* out) {
+  const std::vector<Step>& steps = found.steps;
   constexpr size_t kMostPoints = 1000;
   const size_t each = (steps.size() + kMostPoints - 1) / kMostPoints;
   for (size_t first = 0; first < steps.size(); first += each) {
     const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(std::min(each, steps.size() - first));
-    *out->add_step_points() =
-        *std::max_element(begin, end, [](const results::Step& x, const results::Step& y) {
-          return x.duration_ns() < y.duration_ns();
-        });
+    const auto longest = std::max_element(
+        begin, end, [](const Step& x, const Step& y) { return x.span.length() < y.span.length(); });
+    *out->add_step_points() = StepRow(process, found, *longest);
   }
 }
 
@@ -352,23 +355,25 @@ void FillSteps(PassContext& context, std::optional<size_t> leading, results::Ove
     out->set_steps_advice(context.NoStepsAdvice());
     return;
   }
-  *out->mutable_steps() = context.steps(*leading).series;
-  FillStepPoints(context.steps(*leading).steps, out);
+  const Process& process = context.process(*leading);
+  *out->mutable_steps() = SeriesRow(process, context.steps(*leading));
+  FillStepPoints(process, context.steps(*leading), out);
   FillInput(context, *leading, out->mutable_input());
   for (const size_t index : context.selected()) {
     for (const StepAnalysis& steps : context.all_steps(index)) {
       const bool is_leading = index == *leading && &steps == &context.steps(index);
-      if (!is_leading && steps.found()) *out->add_more_steps() = steps.series;
+      if (!is_leading && steps.found())
+        *out->add_more_steps() = SeriesRow(context.process(index), steps);
     }
   }
 }
 
 // Fills the step of a program whose steps have no work of a device.
-void FillHostStep(const std::vector<results::Step>& steps, results::Overview* out) {
+void FillHostStep(const std::vector<Step>& steps, results::Overview* out) {
   const std::vector<Interval> periods = HostPeriods(steps);
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < steps.size(); ++i)
-    if (!steps[i].warmup()) lengths.push_back(periods[i].length());
+    if (!steps[i].is_warmup) lengths.push_back(periods[i].length());
   SetStepPeriod(lengths, out);
 }
 
@@ -390,13 +395,14 @@ void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
   }
 }
 
-void FillFindings(PassContext& context, std::optional<size_t> leading, const results::Ops& ops,
-                  const results::Locks& locks, const results::Heap& heap,
-                  std::optional<DeviceFacts> device, results::Overview* out) {
+std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading,
+                             const results::Ops& ops, const results::Locks& locks,
+                             const results::Heap& heap, std::optional<DeviceFacts> device,
+                             const results::Overview& overview) {
   AdviceFacts facts;
   facts.limits = Thresholds(context.options().thresholds);
   facts.device = std::move(device);
-  facts.overview = out;
+  facts.overview = &overview;
   facts.ops = &ops;
   facts.locks = &locks;
   if (leading) {
@@ -406,7 +412,7 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     }
     const StepAnalysis& steps = context.steps(*leading);
     const Interval window = StepWindow(steps);
-    const auto count = static_cast<int64_t>(std::max<uint64_t>(steps.series.count(), 1));
+    const auto count = static_cast<int64_t>(std::max<uint64_t>(steps.summary.count, 1));
     facts.bare_step_ns = steps.bare_ns / count;
     facts.optimizer_python_ns = steps.optimizer_python_ns / count;
     const Track& track = process.tracks[steps.detected.track];
@@ -423,17 +429,30 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     facts.run = AccountForRun(context);
   }
   FillHostFacts(context, leading, &facts);
-  for (results::Finding& finding : Advise(facts)) {
+  std::vector<Finding> findings = Advise(facts);
+  for (Finding& finding : findings) {
     // Losses are what the one tells, and the other tells of waits that were recorded.
-    const bool is_certain = finding.id() == "EN-002" || finding.id() == "SY-006";
-    if (!is_certain) context.LimitToEvents(finding.mutable_confidence());
-    *out->add_findings() = std::move(finding);
+    if (finding.id == "EN-002" || finding.id == "SY-006") continue;
+    results::Confidence confidence;
+    confidence.set_level(finding.level);
+    context.LimitToEvents(&confidence);
+    if (confidence.level() == finding.level) continue;
+    finding.level = confidence.level();
+    finding.reason = {"all.given", {say::Name(confidence.reason())}};
   }
+  return findings;
 }
 
-results::Overview ComputeOverview(PassContext& context) {
-  results::Overview made;
-  results::Overview* const out = &made;
+// An overview with its findings, and the options of the question.
+struct KeptOverview {
+  std::optional<PassOptions> options;  // none: there is no overview yet
+  results::Overview overview;
+  std::vector<Finding> findings;
+};
+
+void ComputeOverview(PassContext& context, KeptOverview* kept) {
+  kept->overview.Clear();
+  results::Overview* const out = &kept->overview;
   const std::optional<size_t> leading = context.Leading();
   FillSteps(context, leading, out);
 
@@ -494,15 +513,8 @@ results::Overview ComputeOverview(PassContext& context) {
   AddTooMuchWorkNote(context, out->mutable_meta());
   for (const size_t index : context.selected())
     AddOpenLaunchNotes(context, index, out->mutable_meta());
-  FillFindings(context, leading, ops, locks, heap, std::move(device), out);
-  return made;
+  kept->findings = FindAll(context, leading, ops, locks, heap, std::move(device), *out);
 }
-
-// An overview, and the options of the question.
-struct KeptOverview {
-  std::optional<PassOptions> options;  // none: there is no overview yet
-  results::Overview overview;
-};
 
 // Returns whether questions of one choice have the same overview.
 bool HaveOneOverview(const PassOptions& x, const PassOptions& y) {
@@ -511,17 +523,22 @@ bool HaveOneOverview(const PassOptions& x, const PassOptions& y) {
          y.left_out.Contains(x.left_out);
 }
 
-}  // namespace
-
-const results::Overview& OverviewOf(PassContext& context) {
+const KeptOverview& KeptOf(PassContext& context) {
   const PassOptions& options = context.options();
   KeptOverview& kept = context.kept_of_all().Get<KeptOverview>([] { return KeptOverview(); });
   if (!kept.options || !HaveOneOverview(*kept.options, options)) {
-    kept.overview = ComputeOverview(context);
+    kept.options.reset();
+    ComputeOverview(context, &kept);
     kept.options = options;
   }
-  return kept.overview;
+  return kept;
 }
+
+}  // namespace
+
+const results::Overview& OverviewOf(PassContext& context) { return KeptOf(context).overview; }
+
+const std::vector<Finding>& FindingsOf(PassContext& context) { return KeptOf(context).findings; }
 
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   *result = std::make_unique<results::Overview>(OverviewOf(context));

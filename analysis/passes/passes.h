@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/derived/call_name.h"
 #include "analysis/passes/context.h"
 
 namespace gpuprof::results {
@@ -27,6 +28,7 @@ class Overview;
 namespace gpuprof::analysis {
 
 class CallStackTable;
+struct Finding;
 
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -56,6 +58,9 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
 // Returns the result of the pass `overview`, without short names. It stays until an overview with
 // other options is asked for.
 const results::Overview& OverviewOf(PassContext& context);
+// Returns what the overview and `advise` tell, the greatest gain first. The registry puts it into
+// words, and into the results of both.
+const std::vector<Finding>& FindingsOf(PassContext& context);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
 enum class OpGrouping { kName, kType, kShape, kProcess, kThread };
@@ -70,9 +75,6 @@ void NameLock(PassContext& context, size_t process, uint32_t stack, results::Loc
 // Fills edges, holders and intervals. The meta holds the window.
 void FillWaitGraph(PassContext& context, results::Locks* out);
 void FillDeadlocks(PassContext& context, results::Locks* out, CallStackTable* table);
-// Returns the name of a proto::ApiFunction, without the release that CUPTI adds to the runtime's
-// names.
-std::string ApiFunctionName(const Process& process, uint32_t function);
 // Returns the thread's last name, or its number if it has no name.
 std::string ThreadName(const Process& process, int32_t tid);
 // Returns the name of a thread that a lock reported. A lock between processes may be held by

@@ -15,11 +15,11 @@
 
 #include "analysis/derived/launched_time.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/host/range_values.h"
 #include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/range_values.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/op_walk.h"
 #include "analysis/steps/statistics.h"

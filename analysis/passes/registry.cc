@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See registry.h; holds the public functions Passes, Run, Render and Remarks too.
+// See registry.h; holds the public functions Passes and Run too.
 
 #include "analysis/passes/registry.h"
 
@@ -10,13 +10,14 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/short_name_fields.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
-#include "analysis/passes/short_name_fields.h"
 #include "analysis/read/work_sums.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/json.h"
+#include "analysis/render/finding_words.h"
+#include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
@@ -61,36 +62,19 @@ const TableSet kHostWork =
     kLaunchedWork | kSteps |
     TableSet{Kind::kPython, Kind::kOverhead, Kind::kLaunch, Kind::kHostFunction};
 
-// Gives a text function of one result the signature of the table.
-template <typename Result, std::string (*kText)(const Result&, const TextOptions&)>
-void TextOf(const google::protobuf::Message& result, const TextOptions& options, Output* out) {
-  out->Put(PlainLines(kText(static_cast<const Result&>(result), options)));
+// Runs a pass that tells findings, and puts them into words.
+template <typename Result, Error (*kRun)(PassContext&, std::unique_ptr<google::protobuf::Message>*)>
+Error WithFindings(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  if (Error error = kRun(context, result)) return error;
+  const std::string word = DeviceWord(OverviewOf(context));
+  for (const Finding& finding : FindingsOf(context))
+    *static_cast<Result&>(**result).add_findings() = FindingInWords(finding, word);
+  return {};
 }
-
-void StacksTextOf(const google::protobuf::Message& result, const TextOptions& options,
-                  Output* out) {
-  WriteStacks(static_cast<const results::Stacks&>(result), options, out);
-}
-
-std::string StacksRemarksOf(const google::protobuf::Message& result, const TextOptions& options) {
-  return StacksRemarks(static_cast<const results::Stacks&>(result), options);
-}
-
-// For a pull request or a log: less than other tables have.
-constexpr int kPageColumns = 100;
 
 const PassEntry* FindPass(std::string_view name) {
   for (const PassEntry& entry : PassTable()) {
     if (entry.info.name == name) return &entry;
-  }
-  return nullptr;
-}
-
-const PassEntry* FindPass(const google::protobuf::Descriptor* type) {
-  for (const std::vector<PassEntry>* table : {&PassTable(), &PageTable()}) {
-    for (const PassEntry& entry : *table) {
-      if (entry.type() == type) return &entry;
-    }
   }
   return nullptr;
 }
@@ -114,17 +98,6 @@ Error CheckUnder(const PassInfo& info, const std::string& range) {
               "' has no option --under-range, only 'kernels' has it; leave --under-range out."};
 }
 
-TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
-  const uint32_t unasked = entry.remarks == nullptr ? kTextRows : 0;
-  TextOptions text;
-  text.limit = options.limit.value_or(unasked);
-  text.width = width;
-  text.table_width = width > 0 ? std::min(width, entry.columns) : entry.columns;
-  text.wide = options.wide;
-  if (options.wide) text.table_width = 0;
-  return text;
-}
-
 // Sums are of the whole recording.
 bool IsOfAll(const PassOptions& options) {
   return options.pid == 0 && !options.window && !options.steps && options.devices.empty() &&
@@ -136,20 +109,17 @@ bool IsOfAll(const PassOptions& options) {
 const std::vector<PassEntry>& PassTable() {
   static const std::vector<PassEntry> table = {
       {{"overview", "Time and memory of the run, and what to try"},
-       RunOverview,
-       TextOf<results::Overview, OverviewText>,
+       WithFindings<results::Overview, RunOverview>,
        results::Overview::descriptor,
        "steps.categories",
        TableSet::All()},
       {{"advise", "What bounds the program, and what to try first"},
-       RunAdvise,
-       TextOf<results::Advice, AdviceText>,
+       WithFindings<results::Advice, RunAdvise>,
        results::Advice::descriptor,
        "findings",
        TableSet::All()},
       {{"steps", "Each step: what the host and each GPU did in it, and why the GPU had no work"},
        RunSteps,
-       TextOf<results::Steps, StepsText>,
        results::Steps::descriptor,
        "steps",
        kSteps,
@@ -160,7 +130,6 @@ const std::vector<PassEntry>& PassTable() {
         "or module",
         {"name", "type", "shape", "module", "instance", "process", "thread"}},
        RunOps,
-       TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
        "ops",
        {Kind::kOp},
@@ -170,7 +139,6 @@ const std::vector<PassEntry>& PassTable() {
         "or family",
         {"name", "signature", "stream", "op", "family"}},
        RunKernels,
-       TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
        "kernels",
        kWork,
@@ -179,7 +147,6 @@ const std::vector<PassEntry>& PassTable() {
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
        RunMemcpy,
-       TextOf<results::Memcpy, MemcpyText>,
        results::Memcpy::descriptor,
        "copies",
        kWork,
@@ -189,7 +156,6 @@ const std::vector<PassEntry>& PassTable() {
         "stream",
         {"kind", "device", "pool", "size", "stream"}},
        RunDeviceMemory,
-       TextOf<results::DeviceMemory, DeviceMemoryText>,
        results::DeviceMemory::descriptor,
        "uses",
        {Kind::kDeviceMemory, Kind::kMemoryPool},
@@ -198,7 +164,6 @@ const std::vector<PassEntry>& PassTable() {
         "Managed memory: migrations, page faults, thrashing, by kind or device (--trace um)",
         {"kind", "device"}},
        RunUnifiedMemory,
-       TextOf<results::UnifiedMemory, UnifiedMemoryText>,
        results::UnifiedMemory::descriptor,
        "uses",
        TableSet{Kind::kUnifiedMemory, Kind::kCounter}},
@@ -206,7 +171,6 @@ const std::vector<PassEntry>& PassTable() {
         "CUDA calls: count, time, errors, delay until the GPU began",
         {"function", "thread"}},
        RunApi,
-       TextOf<results::ApiCalls, ApiText>,
        results::ApiCalls::descriptor,
        "calls",
        kLaunchedWork},
@@ -214,21 +178,18 @@ const std::vector<PassEntry>& PassTable() {
         "Waits for the GPU, by kind and call, by thread, or by awaited stream",
         {"kind", "thread", "stream"}},
        RunSync,
-       TextOf<results::Syncs, SyncText>,
        results::Syncs::descriptor,
        "syncs",
        kLaunchedWork | TableSet{Kind::kSync, Kind::kCudaEvent}},
       {{"streams",
         "GPUs and streams: how busy, what overlapped, which waited for which, why a GPU was idle"},
        RunStreams,
-       TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
        "streams",
        kWork | TableSet{Kind::kSync, Kind::kCudaEvent},
        {Kind::kApi, Kind::kLaunch, Kind::kHostFunction}},
       {{"idle", "Why each GPU had no work, and what the host did meanwhile"},
        RunIdle,
-       TextOf<results::Idle, IdleText>,
        results::Idle::descriptor,
        "gaps",
        kWork,
@@ -236,14 +197,12 @@ const std::vector<PassEntry>& PassTable() {
       {{"critical_path",
         "What the end of two steps waited for, and their length without some of the time"},
        RunCriticalPath,
-       TextOf<results::CriticalPaths, CriticalPathText>,
        results::CriticalPaths::descriptor,
        "paths.shares",
        kWork,
        kHostWork | TableSet{Kind::kSync, Kind::kCudaEvent}},
       {{"overlap", "How far computing, collectives and copies ran at the same time"},
        RunOverlap,
-       TextOf<results::Overlap, OverlapText>,
        results::Overlap::descriptor,
        "devices",
        kWork},
@@ -251,7 +210,6 @@ const std::vector<PassEntry>& PassTable() {
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},
        RunGraphs,
-       TextOf<results::Graphs, GraphsText>,
        results::Graphs::descriptor,
        "graphs",
        kWork,
@@ -260,7 +218,6 @@ const std::vector<PassEntry>& PassTable() {
         "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
         {"kind", "thread"}},
        RunOverhead,
-       TextOf<results::Overheads, OverheadText>,
        results::Overheads::descriptor,
        "overheads",
        {Kind::kOverhead}},
@@ -268,7 +225,6 @@ const std::vector<PassEntry>& PassTable() {
         "Ranges of NVTX, ITT and PyTorch, and marks: count, total, GPU time, by name or domain",
         {"name", "domain"}},
        RunRanges,
-       TextOf<results::Ranges, RangesText>,
        results::Ranges::descriptor,
        "ranges",
        {Kind::kRange},
@@ -276,21 +232,18 @@ const std::vector<PassEntry>& PassTable() {
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
        RunCounters,
-       TextOf<results::Counters, CountersText>,
        results::Counters::descriptor,
        "counters",
        {Kind::kCounter}},
       {{"heap",
         "Heap and framework memory: allocated, peak, still live, by call stack and operation"},
        RunHeap,
-       TextOf<results::Heap, HeapText>,
        results::Heap::descriptor,
        "stacks",
        {Kind::kHeap, Kind::kTensor, Kind::kMapping},
        kSteps | TableSet{Kind::kPython}},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
-       TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
        "locks",
        {Kind::kWait},
@@ -299,29 +252,23 @@ const std::vector<PassEntry>& PassTable() {
         "Reads of files: bytes, time, speed, by path or thread (--trace files)",
         {"path", "thread"}},
        RunFiles,
-       TextOf<results::Files, FilesText>,
        results::Files::descriptor,
        "files",
        {Kind::kFileRead}},
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
        RunStacks,
-       StacksTextOf,
        results::Stacks::descriptor,
        "stacks",
-       TableSet::All(),
-       TableSet(),
-       StacksRemarksOf},
+       TableSet::All()},
       {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
-       TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads",
        {Kind::kThreadEvent, Kind::kWait},
        kSteps},
       {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
-       TextOf<results::Health, HealthText>,
        results::Health::descriptor,
        "processes",
        TableSet::All()},
@@ -333,46 +280,29 @@ const std::vector<PassEntry>& PageTable() {
   static const std::vector<PassEntry> table = {
       {{"rules", "The rules of advise, and their thresholds: advise --rules"},
        nullptr,
-       TextOf<results::Rules, RulesText>,
        results::Rules::descriptor,
        "rules",
        {}},
       {{"diff", "Two recordings, compared: diff"},
        nullptr,
-       TextOf<results::Diff, DiffText>,
        results::Diff::descriptor,
        "kernels",
-       {},
-       {},
-       nullptr,
-       kPageColumns},
+       {}},
       {{"baseline", "What a comparison needs of a recording: baseline show"},
        nullptr,
-       TextOf<results::Baseline, BaselineText>,
        results::Baseline::descriptor,
        "kernels",
-       {},
-       {},
-       nullptr,
-       kPageColumns},
+       {}},
       {{"baselines", "The baselines of a folder: baseline list"},
        nullptr,
-       TextOf<results::Baselines, BaselinesText>,
        results::Baselines::descriptor,
        "baselines",
-       {},
-       {},
-       nullptr,
-       kPageColumns},
+       {}},
       {{"trials", "Changes of the environment, measured: try"},
        nullptr,
-       TextOf<results::Trials, TrialsText>,
        results::Trials::descriptor,
        "trials",
-       {},
-       {},
-       nullptr,
-       kPageColumns},
+       {}},
   };
   return table;
 }
@@ -545,29 +475,6 @@ bool HasFinding(const google::protobuf::Message& result, std::string_view severi
                        }
                        return false;
                      });
-}
-
-void Render(const google::protobuf::Message& result, Format format, const PassOptions& options,
-            int width, Sink sink, void* context) {
-  Output out(sink, context);
-  if (format == Format::kJson) return WriteJson(result, &out);
-  const PassEntry* entry = FindPass(result.GetDescriptor());
-  if (entry == nullptr) return;
-  if (format == Format::kCsv) return WriteCsv(result, entry->main_table, &out);
-  entry->text(result, TextOptionsOf(*entry, options, width), &out);
-}
-
-std::string Render(const google::protobuf::Message& result, Format format,
-                   const PassOptions& options, int width) {
-  std::string text;
-  Render(result, format, options, width, AppendToString, &text);
-  return text;
-}
-
-std::string Remarks(const google::protobuf::Message& result, const PassOptions& options) {
-  const PassEntry* entry = FindPass(result.GetDescriptor());
-  if (entry == nullptr || entry->remarks == nullptr) return "";
-  return entry->remarks(result, TextOptionsOf(*entry, options, 0));
 }
 
 }  // namespace gpuprof::analysis

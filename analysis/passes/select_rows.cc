@@ -34,12 +34,12 @@ Error FindSteps(Session* session, const PassOptions& options, TimeWindow* window
   const auto [first, last] = *options.steps;
   *window = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   uint64_t least = std::numeric_limits<uint64_t>::max(), most = 0;
-  for (const results::Step& step : context.steps(*leading).steps) {
-    least = std::min(least, step.number());
-    most = std::max(most, step.number());
-    if (step.number() < first || step.number() > last) continue;
-    window->start_ns = std::min(window->start_ns, step.start_ns());
-    window->end_ns = std::max(window->end_ns, step.start_ns() + step.duration_ns());
+  for (const Step& step : context.steps(*leading).steps) {
+    least = std::min(least, step.number);
+    most = std::max(most, step.number);
+    if (step.number < first || step.number > last) continue;
+    window->start_ns = std::min(window->start_ns, step.span.start);
+    window->end_ns = std::max(window->end_ns, step.span.end);
   }
   if (window->start_ns >= window->end_ns) {
     return Usage("No step has a number from " + std::to_string(first) + " to " +

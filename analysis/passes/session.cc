@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analysis/model/row_store.h"
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/select_rows.h"
 
 namespace gpuprof::analysis {

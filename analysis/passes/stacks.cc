@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "analysis/model/process_name.h"
-#include "analysis/passes/folded_name.h"
-#include "analysis/passes/follow_heap.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/host/folded_name.h"
+#include "analysis/passes/host/stack_weights.h"
+#include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/stack_weights.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"
 

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
-#include "analysis/passes/device_steps.h"
+#include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/device/step_rows.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/sampled_activity.h"
-#include "analysis/passes/unpaired_spans.h"
+#include "analysis/passes/recorder/unpaired_spans.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 
@@ -24,8 +25,9 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
   for (const size_t index : order) {
     for (const StepAnalysis& steps : context.all_steps(index)) {
       if (!steps.found()) continue;
-      *out->add_series() = steps.series;
-      for (const results::Step& step : steps.steps) *out->add_steps() = step;
+      *out->add_series() = SeriesRow(context.process(index), steps);
+      for (const Step& step : steps.steps)
+        *out->add_steps() = StepRow(context.process(index), steps, step);
     }
     out->MergeFrom(DeviceStepsOf(context, index));
   }

@@ -14,10 +14,10 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/event_records.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/given_names.h"
+#include "analysis/passes/device/given_names.h"
+#include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/sync.pb.h"
 

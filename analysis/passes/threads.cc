@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "analysis/model/process_name.h"
+#include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/passes.h"
-#include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/wait_kind.h"
 #include "proto/results/threads.pb.h"

@@ -116,6 +116,14 @@ class EventLoad {
   std::map<TraceFile*, LeftOut> without_memory_;
 };
 
+// Notes a block whose rows are not there, behind the rows that the track's extent tells of.
+void AddLeftOut(const PlannedBlock& block, Track* track) {
+  uint64_t before = 0;
+  for (const TableExtent& extent : track->extents)
+    if (extent.kind == block.kind) before = extent.rows;
+  track->left_out.push_back({block.kind, before, block.rows, block.first_ns, block.last_ns});
+}
+
 void AddExtent(const PlannedBlock& block, Track* track) {
   auto at = std::find_if(track->extents.begin(), track->extents.end(),
                          [&](const TableExtent& each) { return each.kind == block.kind; });
@@ -166,7 +174,10 @@ void EventLoad::Plan(TraceFile* file) {
     if (!HasRows(planned.kind)) continue;
     Track* track = file->TrackOf(planned.track, 0);
     if (track == nullptr) continue;
+    const bool is_there = file->HasRows(*planned.block);
+    if (!is_there) AddLeftOut(planned, track);
     AddExtent(planned, track);
+    if (!is_there) continue;
     const bool is_of_calls = planned.kind == proto::ChunkKind::kApi;
     if (!wanted_.Has(planned.kind) && !(is_of_calls && wanted_.HasCallIds())) continue;
     if (lies.rows != 0 || planned.rows > rows_left) {

@@ -41,7 +41,8 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
   Trace* trace = &model->trace();
   trace->tables = options.headers_only ? TableSet() : options.tables;
   PlacedFiles placed;
-  if (Error error = PlaceFiles(path, options.recover, options.threads, model, &placed))
+  if (Error error =
+          PlaceFiles(path, options.recover, options.threads, model, &placed, options.parts))
     return error;
   std::shared_ptr<LazyRows> lazy;
   const TraceFiles &files = placed.files, &samplers = placed.samplers;

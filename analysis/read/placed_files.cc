@@ -64,10 +64,11 @@ void ReadManifests(const BundleFiles& found, ModelBuilder* model) {
   MergeParts(whole);
 }
 
-Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
+Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads,
+                const std::shared_ptr<const FileParts>& parts) {
   Files files;
   for (const std::string& name : found.traces)
-    files.push_back(std::make_unique<TraceFile>(found.PathOf(name), name));
+    files.push_back(std::make_unique<TraceFile>(found.PathOf(name), name, parts));
   ParallelFor(files.size(), threads, [&](size_t i, int) {
     const std::string& name = files[i]->name();
     const size_t suffix = std::strlen(proto::kTraceSuffix);
@@ -172,7 +173,7 @@ void MarkFlightRecorders(const BundleFiles& found, const Files& files) {
 }  // namespace
 
 Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, ModelBuilder* model,
-                 PlacedFiles* placed) {
+                 PlacedFiles* placed, std::shared_ptr<const FileParts> parts) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
   Trace* trace = &model->trace();
@@ -180,7 +181,7 @@ Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, Mo
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, may_recover);
   model->AddFaults(rings.faults);
   Files& files = placed->files;
-  files = LoadFiles(*found, rings.alive, threads);
+  files = LoadFiles(*found, rings.alive, threads, parts);
   DropUnreadable(&files, model);
   if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
     if (trace->faults.empty()) return Unreadable(path.path + ": no trace in this directory");

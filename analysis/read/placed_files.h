@@ -25,8 +25,8 @@ struct PlacedFiles {
 
 // Reads the headers and tables of a bundle or of one .gpt file. The manifest and faults go to
 // `model`; processes stay in the files. `may_recover`: the traces of dead processes are finished.
-// `threads` 0: as many as cores.
+// `threads` 0: as many as cores. `parts`: what is there of the files; null: all.
 Error PlaceFiles(const codec::InputPath& path, bool may_recover, int threads, ModelBuilder* model,
-                 PlacedFiles* placed);
+                 PlacedFiles* placed, std::shared_ptr<const FileParts> parts = nullptr);
 
 }  // namespace gpuprof::analysis

@@ -8,12 +8,45 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <vector>
 
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
 namespace {
+
+// Finds rows of a table from which blocks are left out.
+class PresentRows {
+ public:
+  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+  PresentRows(const std::vector<LeftOutRows>& left_out, proto::ChunkKind kind) {
+    uint64_t before = 0;
+    for (const LeftOutRows& each : left_out) {
+      if (each.kind != kind) continue;
+      before += each.rows;
+      gaps_.push_back({each.first_row, each.first_row + each.rows, before});
+    }
+  }
+
+  // Returns the place of a row of the whole table among those that are there. kNone: it is not.
+  uint64_t Find(uint64_t row) const {
+    const auto after = std::upper_bound(gaps_.begin(), gaps_.end(), row,
+                                        [](uint64_t at, const Gap& gap) { return at < gap.first; });
+    if (after == gaps_.begin()) return row;
+    const Gap& gap = *(after - 1);
+    return row < gap.end ? kNone : row - gap.before;
+  }
+
+ private:
+  struct Gap {
+    uint64_t first, end;
+    uint64_t before;  // rows that are left out up to its end
+  };
+  std::vector<Gap> gaps_;
+};
 
 // A column that only some rows have a value of; empty without any.
 template <typename Value>
@@ -39,7 +72,7 @@ class TrackDetails {
   explicit TrackDetails(Track* track) : track_(track) {}
 
   void Join(const RowDetailTable& details, size_t i) {
-    const size_t row = details.row[i];
+    const size_t row = RowOf(static_cast<proto::ChunkKind>(details.table[i]), details.row[i]);
     const uint64_t external = details.external[i];
     switch (static_cast<proto::ChunkKind>(details.table[i])) {
       case proto::ChunkKind::kOp:
@@ -74,17 +107,26 @@ class TrackDetails {
   }
 
  private:
+  size_t RowOf(proto::ChunkKind kind, uint64_t row) {
+    if (track_->left_out.empty()) return row;
+    const auto [known, is_new] = present_.try_emplace(kind, track_->left_out, kind);
+    return known->second.Find(row);
+  }
+
   Track* track_;
+  std::map<proto::ChunkKind, PresentRows> present_;
   Filling<uint64_t> op_external_, op_sequence_, kernel_external_, memcpy_external_,
       memset_external_, api_external_;
   Filling<uint32_t> op_detail_, kernel_detail_;
 };
 
 // The file has the calling row plus 1, and the time of the calls in the call.
-void FinishPython(bool is_whole, PythonTable* table) {
+void FinishPython(bool is_whole, const std::vector<LeftOutRows>& left_out, PythonTable* table) {
   const size_t rows = table->rows();
+  const PresentRows present(left_out, proto::ChunkKind::kPython);
   table->parent.Rewrite([&](size_t, uint32_t caller) {
-    return is_whole && caller != 0 && caller <= rows ? caller - 1 : PythonTable::kNoRow;
+    const uint64_t row = caller == 0 ? PresentRows::kNone : present.Find(caller - 1);
+    return is_whole && row < rows ? static_cast<uint32_t>(row) : PythonTable::kNoRow;
   });
   table->self_ns.Rewrite([&](size_t row, int64_t inner_ns) {
     const int64_t duration_ns = table->duration_ns[row];
@@ -96,7 +138,7 @@ void FinishPython(bool is_whole, PythonTable* table) {
 
 void JoinRowDetails(bool is_imported, bool is_whole, Process* process) {
   for (Track& track : process->tracks) {
-    FinishPython(is_whole, &track.python);
+    FinishPython(is_whole, track.left_out, &track.python);
     if (is_imported) {
       TrackDetails details(&track);
       for (size_t i = 0; is_whole && i < track.row_detail.rows(); ++i)

@@ -114,6 +114,7 @@ void TraceFile::FindQuantum(BlockReader* reader) {
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
     if (proto::HasCuptiClock(static_cast<proto::ChunkKind>(block.header.kind))) continue;
+    if (!IsThere(block)) continue;
     const auto shift = ScalarOf(reader, block, proto::Chunk::kTimeShiftFieldNumber);
     if (!shift) continue;
     time_mask_ = (uint64_t{1} << std::min(*shift, kMostShift)) - 1;
@@ -127,6 +128,7 @@ void TraceFile::FindGpuTick(BlockReader* reader) {
   int looked_at = 0;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (static_cast<proto::ChunkKind>(block.header.kind) != proto::ChunkKind::kKernel) continue;
+    if (!IsThere(block)) continue;
     const auto tick = ScalarOf(reader, block, proto::Chunk::kTickFieldNumber);
     if (!tick) continue;
     process().gpu_tick_ns = std::gcd(process().gpu_tick_ns, std::max<uint64_t>(*tick, 1));

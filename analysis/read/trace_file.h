@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "analysis/model/builder.h"
+#include "analysis/model/file_parts.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/clock_map.h"
 #include "analysis/read/trace_input.h"
@@ -58,8 +60,10 @@ struct BlockReader {
 
 class TraceFile {
  public:
-  TraceFile(codec::InputPath path, std::string name)
-      : path_(std::move(path)), name_(std::move(name)) {}
+  // Takes what is there of the file in `parts`. Null: all.
+  TraceFile(codec::InputPath path, std::string name,
+            std::shared_ptr<const FileParts> parts = nullptr)
+      : path_(std::move(path)), name_(std::move(name)), parts_(std::move(parts)) {}
 
   // Reads the file, its headers and its tables. `is_alive`: its process still runs, so that a cut
   // end is no fault.
@@ -96,6 +100,10 @@ class TraceFile {
   void TakeModulesOf(const TraceFile& parent);
   // Returns the blocks with rows, in the order of the file. Nothing is decoded. After Place.
   std::vector<PlannedBlock> Plan() const;
+  // Returns whether the rows of a block are to be read.
+  bool HasRows(const codec::BlockRef& block) const {
+    return parts_ == nullptr || (!parts_->has_no_rows && IsThere(block));
+  }
   // A time of a table, as rows have it: as coarse.
   int64_t RowTime(uint64_t ticks) const { return clock_.Convert(ticks & ~time_mask_); }
 
@@ -109,6 +117,12 @@ class TraceFile {
 
   void AddFault(uint64_t offset, std::string what) {
     faults_.push_back({name_, offset, std::move(what)});
+  }
+  // Returns whether the bytes of a block are there.
+  bool IsThere(const codec::BlockRef& block) const {
+    return parts_ == nullptr ||
+           parts_->Has(name_, block.offset - proto::kBlockFrontBytes,
+                       proto::kBlockFrontBytes + block.header.compressed_bytes);
   }
   void SumHeaders();
   void ReadTable(const codec::BlockRef& block, BlockReader* reader);
@@ -155,6 +169,7 @@ class TraceFile {
 
   codec::InputPath path_;
   std::string name_;
+  std::shared_ptr<const FileParts> parts_;
   TraceInput input_;
   codec::TraceScan scan_;
   ClockMap clock_;

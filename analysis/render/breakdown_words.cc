@@ -7,8 +7,8 @@
 
 #include <iterator>
 
+#include "analysis/base/enum_word.h"
 #include "analysis/base/units.h"
-#include "analysis/render/enum_word.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -56,14 +56,6 @@ std::string TimeCategoryWords(results::TimeCategory category) {
 std::string TimeCategoryMeaning(results::TimeCategory category) {
   return category >= 0 && category < results::TimeCategory_ARRAYSIZE ? kWords[category].meaning
                                                                      : "";
-}
-
-results::TimeCategory TimeCategoryOf(const std::string& word) {
-  for (int i = 0; i < results::TimeCategory_ARRAYSIZE; ++i) {
-    const auto category = static_cast<results::TimeCategory>(i);
-    if (WordOf(category) == word) return category;
-  }
-  return results::TIME_CATEGORY_NONE;
 }
 
 std::string IdleMeaning(results::TimeCategory category) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/table_layout.h"
 #include "proto/results/breakdown.pb.h"
 
@@ -21,8 +21,6 @@ std::string TimeCategoryWords(results::TimeCategory category);
 // Returns what the category means, as a sentence's end.
 std::string TimeCategoryMeaning(results::TimeCategory category);
 
-// Returns the category with this word in results ("host"). NONE: no category has the word.
-results::TimeCategory TimeCategoryOf(const std::string& word);
 // Returns why a device was idle between two pieces of work, as a sentence without its end: "the
 // host had not launched the next work".
 std::string IdleMeaning(results::TimeCategory category);

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/csv_text.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/stack_frames.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"
 

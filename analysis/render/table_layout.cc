@@ -11,8 +11,8 @@
 #include <map>
 #include <utility>
 
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"
 

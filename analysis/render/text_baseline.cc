@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/baseline.pb.h"
 

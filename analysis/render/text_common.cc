@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/meta.pb.h"
 

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "analysis/base/figures.h"
 #include "analysis/base/units.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

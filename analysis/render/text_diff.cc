@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/diff.pb.h"
 
@@ -210,6 +210,13 @@ std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options) 
   }
   return out + MarkdownRows("Kernels, a step", diff.kernels(), options) +
          MarkdownRows("Operations, own time a step", diff.ops(), options);
+}
+
+std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options) {
+  TextOptions text;
+  text.limit = options.limit.value_or(kTextRows);
+  text.wide = options.wide;
+  return PlainLines(DiffMarkdown(static_cast<const results::Diff&>(result), text));
 }
 
 }  // namespace gpuprof::analysis

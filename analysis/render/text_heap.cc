@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/layouts.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/heap.pb.h"

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "analysis/base/figures.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/layouts.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/locks.pb.h"

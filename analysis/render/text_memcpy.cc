@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

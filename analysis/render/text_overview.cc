@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/rules/rules.h"
+#include "analysis/base/enum_word.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/enum_word.h"
-#include "analysis/render/figures.h"
+#include "analysis/render/finding_words.h"
 #include "analysis/render/layouts.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "analysis/symbols/function_name.h"
@@ -98,7 +100,7 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
 
 // Returns the main cause of idle time in the words of the pass idle.
 std::string IdleWords(const results::OverviewGpu& gpu) {
-  const results::TimeCategory cause = TimeCategoryOf(gpu.idle_cause());
+  const results::TimeCategory cause = ValueOfWord<results::TimeCategory>(gpu.idle_cause());
   return FormatDuration(gpu.idle_cause_ns()) + " of this time " + TimeCategoryWords(cause) + " (" +
          IdleMeaning(cause) + ")";
 }
@@ -385,17 +387,7 @@ std::string DeviceWord(const results::Overview& overview) {
   return are_tpus ? "TPU" : "GPU";
 }
 
-std::string DevicesText(const results::OverviewGpu& gpu) {
-  const uint32_t shared = gpu.shared_device_count();
-  if (gpu.device_count() < 2) return shared == 0 ? "" : ", on a device that several processes used";
-  std::string out = ", summed over " + std::to_string(gpu.device_count()) + " devices";
-  if (gpu.untold_device_count() != 0) {
-    out += " as processes number them (no UUID was recorded for " +
-           std::to_string(gpu.untold_device_count()) + ": some may be the same GPU)";
-  }
-  return out +
-         (shared == 0 ? "" : ", " + std::to_string(shared) + " of them used by several processes");
-}
+std::string DevicesText(const results::OverviewGpu& gpu) { return ArgumentText(OfDevices(gpu)); }
 
 namespace {
 

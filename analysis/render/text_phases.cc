@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/overview.pb.h"
 

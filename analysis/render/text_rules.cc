@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/rule_words.h"
 #include "analysis/render/text.h"
 #include "proto/results/advice.pb.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/render/figures.h"
-#include "analysis/render/stack_frames.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/text.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"

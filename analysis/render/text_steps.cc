@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/base/figures.h"
 #include "analysis/render/breakdown_words.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/render/figures.h"
+#include "analysis/base/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/trials.pb.h"
 

@@ -19,7 +19,7 @@ std::vector<StepAnalysis> NumberedSteps(const Trace& trace, ProcessOps& ops,
   const uint64_t counted = steps.front().detected.counted;
   const uint64_t before = (std::max<uint64_t>(capture.first, 1) + counted - 2) / counted;
   if (steps.front().detected.method != results::STEP_METHOD_RANGES)
-    for (results::Step& step : steps.front().steps) step.set_number(step.number() + before);
+    for (Step& step : steps.front().steps) step.number += before;
   return steps;
 }
 

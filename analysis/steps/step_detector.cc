@@ -81,21 +81,21 @@ void Judge(DetectedSteps* out, const std::string& how, const std::string& doubt 
   const auto alike = std::count_if(lengths.begin(), lengths.end(), [&](int64_t length) {
     return length > median / 2 && length < median * 2;
   });
-  results::Confidence& confidence = out->confidence;
+  StepConfidence& confidence = out->confidence;
   if (count == 0) {
-    confidence.set_level(results::LEVEL_NONE);
-    confidence.set_reason("no whole step within a capture");
+    confidence.level = results::LEVEL_NONE;
+    confidence.reason = "no whole step within a capture";
   } else if (count < 3) {
-    confidence.set_level(results::LEVEL_LOW);
-    confidence.set_reason(how + "; only " + std::to_string(count) +
-                          (count == 1 ? " whole step" : " whole steps"));
+    confidence.level = results::LEVEL_LOW;
+    confidence.reason =
+        how + "; only " + std::to_string(count) + (count == 1 ? " whole step" : " whole steps");
   } else {
     const bool doubtful =
         !doubt.empty() || static_cast<size_t>(alike) * 10 < count * 7 || count < 5;
-    confidence.set_level(doubtful ? results::LEVEL_MEDIUM : results::LEVEL_HIGH);
-    confidence.set_reason(how + "; " + std::to_string(alike) + " of " + std::to_string(count) +
-                          " steps within a factor of two of the median" +
-                          (doubt.empty() ? "" : "; " + doubt));
+    confidence.level = doubtful ? results::LEVEL_MEDIUM : results::LEVEL_HIGH;
+    confidence.reason = how + "; " + std::to_string(alike) + " of " + std::to_string(count) +
+                        " steps within a factor of two of the median" +
+                        (doubt.empty() ? "" : "; " + doubt);
   }
 }
 

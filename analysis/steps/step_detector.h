@@ -27,10 +27,15 @@
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_capture.h"
 #include "analysis/steps/step_marker.h"
-#include "proto/results/meta.pb.h"
-#include "proto/results/steps.pb.h"
+#include "proto/kinds/run.pb.h"
 
 namespace gpuprof::analysis {
+
+// How sure it is that steps are steps, and why.
+struct StepConfidence {
+  results::Level level = results::LEVEL_NONE;
+  std::string reason;
+};
 
 struct DetectedStep {
   Interval span;
@@ -50,7 +55,7 @@ struct DetectedSteps {
   size_t counted = 1;
   uint64_t partial = 0;
   uint64_t other_batches = 0;
-  results::Confidence confidence;
+  StepConfidence confidence;
   bool found() const { return !steps.empty(); }
 };
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "proto/results/kernel_families.pb.h"
+#include "proto/kinds/kernels.pb.h"
 
 namespace gpuprof::analysis {
 

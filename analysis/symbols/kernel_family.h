@@ -15,7 +15,7 @@
 
 #include <string_view>
 
-#include "proto/results/kernel_families.pb.h"
+#include "proto/kinds/kernels.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "analysis/model/trace.h"
-#include "proto/results/kernel_families.pb.h"
+#include "proto/kinds/kernels.pb.h"
 
 namespace gpuprof::analysis {
 

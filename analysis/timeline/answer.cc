@@ -79,6 +79,10 @@ class Question {
     }
     return list;
   }
+  bool IsTrue(const char* name) const {
+    const Json* value = Find(name);
+    return value != nullptr && value->is_boolean() && value->get<bool>();
+  }
   timeline::Selection Selection() {
     timeline::Selection selection;
     selection.start_ns = Number("start_ns");
@@ -191,6 +195,7 @@ Json InfoJson(const TraceInfo& info) {
     json["tracks"].push_back(std::move(row));
   }
   json["rows"] = info.rows;
+  if (info.is_rough) json["is_rough"] = true;
   json["faults"] = info.faults;
   json["classes"] = Json::array();
   for (size_t i = 0; i < kSpanClasses; ++i)
@@ -243,7 +248,7 @@ std::string CallsBytes(const CallTree& tree) {
   header["names"] = tree.names;
   header["caller"] = arrays.Add(tree.caller);
   header["self_ns"] = arrays.Add(tree.self_ns);
-  header["left_out"] = 0;
+  header["left_out"] = tree.left_out;
   return arrays.Join(header);
 }
 
@@ -307,7 +312,7 @@ Json RangeJson(const RangeAnswer& range) {
   json["busy_ns"] = Json::array();
   for (const TrackBusy& busy : range.busy)
     json["busy_ns"].push_back({{"track", busy.track}, {"busy_ns", NumberJson(busy.busy_ns)}});
-  json["left_out"] = 0;
+  json["left_out"] = range.left_out;
   if (range.one_in > 1) json["one_in"] = range.one_in;
   return json;
 }
@@ -321,7 +326,7 @@ Json GapsJson(const std::vector<DeviceGaps>& devices) {
                 {"window_ns", NumberJson(each.window_ns)},
                 {"idle_ns", NumberJson(each.idle_ns)},
                 {"gap_count", each.gap_count},
-                {"left_out", 0}};
+                {"left_out", each.left_out}};
     row["gaps"] = Json::array();
     for (const Gap& gap : each.gaps) {
       row["gaps"].push_back({{"start_ns", NumberJson(gap.start_ns)},
@@ -418,6 +423,8 @@ bool AsksForInfo(std::string_view text) {
   Question question(text);
   return !question.error() && question.Text("ask") == "info";
 }
+
+bool AsksRoughly(std::string_view text) { return Question(text).IsTrue("rough"); }
 
 Error Answer(Timeline* timeline, std::string_view text, std::string* answer) {
   Question question(text);

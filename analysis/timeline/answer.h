@@ -14,7 +14,9 @@
 //   {"ask":"range","kind":"stream","start_ns":0,"end_ns":1e9}
 //   {"ask":"calls","start_ns":0,"end_ns":1e9}
 //   {"ask":"gaps","start_ns":0,"end_ns":1e9}
-// The last three may have lists: "processes", "devices", "tracks". Other members are ignored.
+// The last three may have lists: "processes", "devices", "tracks". Any of them may have
+// "rough":true: it is a question to the timeline of blocks (page_timeline.h). Other members are
+// ignored.
 //
 // An answer is JSON, or it has arrays. Then it begins with the four bytes "GTA1" and the length of
 // a JSON header as 32 bits. The header is filled up with blanks to a multiple of 8 bytes. Behind it
@@ -41,5 +43,8 @@ Error Answer(Timeline* timeline, std::string_view question, std::string* answer)
 
 // Returns whether a text asks which tracks there are.
 bool AsksForInfo(std::string_view question);
+
+// Returns whether a text asks the timeline of blocks.
+bool AsksRoughly(std::string_view question);
 
 }  // namespace gpuprof::analysis::timeline

@@ -93,6 +93,13 @@ void Folder::Add(const GatheredSpans& spans) {
   if (beyond > 0) AddTime(&lane, Extend(&lane, next, spans.last), spans.last_cls, beyond);
 }
 
+void Folder::AddUnknown(double start, double end, uint64_t count) {
+  const auto bars = static_cast<uint32_t>(bars_.size());
+  Emit({start, end, std::numeric_limits<double>::quiet_NaN(), kFolded, kFolded,
+        static_cast<uint32_t>(std::min<uint64_t>(count, 0xffffffff)), bars, 0, 0,
+        static_cast<uint8_t>(SpanClass::kOther)});
+}
+
 void Folder::Open(Lane* lane, size_t number, double start) {
   const double cell = std::floor(start / zoom_.width_ns);
   if (lane->count != 0 && (cell != lane->cell || start - lane->last > zoom_.gap_ns))

@@ -71,6 +71,8 @@ class Folder {
   void Add(const Span& span);
   // Takes spans that were gathered before. Their column must be as wide as the zoom's.
   void Add(const GatheredSpans& spans);
+  // Takes events that were not read. Their number is known. They are drawn in the first lane.
+  void AddUnknown(double start, double end, uint64_t count);
   // Returns the number of rectangles and bars so far.
   size_t size() const { return out_.size() + bars_.size(); }
   // Ends all cells. Returns what is to be drawn. Nothing may be added afterwards.

@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "analysis/base/utf8.h"
-#include "analysis/derived/call_kind.h"
+#include "analysis/derived/call_name.h"
 #include "analysis/model/names.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/symbols/kernel_rule_file.h"
@@ -145,11 +145,9 @@ uint32_t KeyNames::Make(uint32_t key) {
     case ChunkKind::kGraphLaunch:
       return names_->Add("CUDA graph " + std::to_string(key), SpanClass::kOther);
     case ChunkKind::kApi: {
-      const auto known = process_->functions.find(key);
-      std::string name = known == process_->functions.end() ? "" : process_->String(known->second);
-      if (name.empty()) name = "function " + std::to_string(key);
+      const std::string name = ApiFunctionName(*process_, key);
       const bool is_wait = name.find("Synchronize") != std::string::npos;
-      return names_->Add(PlainCallName(name), is_wait ? SpanClass::kSync : SpanClass::kApi, name);
+      return names_->Add(name, is_wait ? SpanClass::kSync : SpanClass::kApi);
     }
     case ChunkKind::kOp: {
       const std::string name = Text(key, "(operation without a name)");

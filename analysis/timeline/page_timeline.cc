@@ -7,14 +7,16 @@
 
 #include <utility>
 
+#include "analysis/model/file_parts.h"
 #include "analysis/model/trace.h"
 #include "analysis/timeline/answer.h"
 
 namespace gpuprof::analysis {
 
 struct PageTimeline::Parts {
-  Parts(std::shared_ptr<const Trace> trace, std::string its_state)
-      : timeline(std::move(trace)), state(std::move(its_state)) {}
+  Parts(std::shared_ptr<const Trace> trace, const timeline::TimelineOptions& options,
+        std::string its_state)
+      : timeline(std::move(trace), options), state(std::move(its_state)) {}
 
   timeline::Timeline timeline;
   std::string state;  // of the files
@@ -33,36 +35,41 @@ std::string StateOf(const Trace& trace) {
   return state;
 }
 
-uint64_t RowsOf(const Trace& trace) {
-  uint64_t rows = 0;
-  for (const auto* processes : {&trace.processes, &trace.samplers}) {
-    for (const Process& process : *processes) rows += process.rows;
-  }
-  return rows;
-}
-
 }  // namespace
 
-PageTimeline::PageTimeline(InputPath path, OpenOptions options)
-    : path_(std::move(path)), options_(std::move(options)) {}
+PageTimeline::PageTimeline(InputPath path, OpenOptions options, bool is_rough,
+                           std::shared_ptr<const std::vector<StepMark>> steps)
+    : path_(std::move(path)),
+      options_(std::move(options)),
+      is_rough_(is_rough),
+      steps_(std::move(steps)) {
+  if (!is_rough_) return;
+  auto no_rows = std::make_shared<FileParts>();
+  if (options_.parts != nullptr) *no_rows = *options_.parts;
+  no_rows->has_no_rows = true;
+  options_.parts = std::move(no_rows);
+}
 PageTimeline::~PageTimeline() = default;
 
 Error PageTimeline::Open(bool is_new_page) {
   if (parts_ != nullptr && !is_new_page) return {};
   OpenOptions open = options_;
-  open.headers_only = true;
   std::shared_ptr<const Trace> trace;
-  if (Error error = analysis::Open(path_, open, &trace)) return error;
-  if (parts_ != nullptr && StateOf(*trace) == parts_->state) return {};
-  if (RowsOf(*trace) > kMostRows)
-    return UsageError("The recording has more than " + std::to_string(kMostRows) +
-                      " rows. The server does not draw it; the page reads its files.");
-  parts_ = nullptr;  // its memory goes before the new one's comes
+  if (parts_ != nullptr) {
+    open.headers_only = true;
+    if (Error error = analysis::Open(path_, open, &trace)) return error;
+    if (StateOf(*trace) == parts_->state) return {};
+    trace = nullptr;
+    parts_ = nullptr;  // its memory goes before the new one's comes
+  }
   open.headers_only = false;
   open.tables = TableSet::All();
   if (Error error = analysis::Open(path_, open, &trace)) return error;
   std::string state = StateOf(*trace);
-  parts_ = std::make_unique<Parts>(std::move(trace), std::move(state));
+  timeline::TimelineOptions options;
+  options.steps = is_rough_ ? std::make_shared<std::vector<StepMark>>() : steps_;
+  options.is_rough = is_rough_;
+  parts_ = std::make_unique<Parts>(std::move(trace), options, std::move(state));
   return {};
 }
 
@@ -72,5 +79,7 @@ Error PageTimeline::Answer(std::string_view question, std::string* answer) {
   if (Error error = Open(is_new_page)) return error;
   return timeline::Answer(&parts_->timeline, question, answer);
 }
+
+bool AsksRoughly(std::string_view question) { return timeline::AsksRoughly(question); }
 
 }  // namespace gpuprof::analysis

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The timeline of an input for a page of a server. The input is opened at the first question, and
-// kept. It is opened again when its files have changed, and the page asks for its tracks anew.
+// The timeline of an input for a page. The input is opened at the first question, and kept. It is
+// opened again when its files have changed, and the page asks for its tracks anew.
+//
+// A rough timeline knows blocks of rows by their headers alone: it is there at once, however large
+// the input is.
 //
 // One thread at a time. Errors say what to do.
 
@@ -11,18 +14,20 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/analysis.h"
 
 namespace gpuprof::analysis {
 
+struct StepMark;
+
 class PageTimeline {
  public:
-  // Most rows, of all tables, of an input that has a timeline: they stay in memory.
-  static constexpr uint64_t kMostRows = 20'000'000;
-
-  // Keeps both. `options`: without tables; all are read.
-  PageTimeline(InputPath path, OpenOptions options);
+  // Keeps all of these. `options`: without tables; all are read. `steps`: those of the whole
+  // recording, if `options` leave parts out; null: they are found.
+  PageTimeline(InputPath path, OpenOptions options, bool is_rough = false,
+               std::shared_ptr<const std::vector<StepMark>> steps = nullptr);
   ~PageTimeline();
   PageTimeline(const PageTimeline&) = delete;
   PageTimeline& operator=(const PageTimeline&) = delete;
@@ -35,8 +40,13 @@ class PageTimeline {
   Error Open(bool is_new_page);
 
   const InputPath path_;
-  const OpenOptions options_;
+  OpenOptions options_;
+  const bool is_rough_;
+  const std::shared_ptr<const std::vector<StepMark>> steps_;
   std::unique_ptr<Parts> parts_;  // null: nothing was asked yet
 };
+
+// Returns whether a question is one to a rough timeline.
+bool AsksRoughly(std::string_view question);
 
 }  // namespace gpuprof::analysis

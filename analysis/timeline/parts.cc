@@ -74,8 +74,8 @@ void Timeline::Parts::FindBounds() {
 }
 
 void Timeline::Parts::MakeTracks() {
-  list = std::make_unique<TrackList>(*trace, processes, &names, &kernels, &derived,
-                                     options.graph_streams);
+  info.is_rough = options.is_rough;
+  list = std::make_unique<TrackList>(*trace, processes, &names, &kernels, &derived, options);
   std::vector<TrackDraft> drafts = list->Make(&info.faults);
   const bool is_eager = info.rows <= kEagerRows;
   info.tracks.reserve(drafts.size());
@@ -91,8 +91,9 @@ void Timeline::Parts::MakeTracks() {
     entry.number = draft.number;
     entry.unit = std::move(draft.unit);
     entry.make_curve = std::move(draft.curve);
-    if (!draft.tables.empty()) {
-      entry.spans = std::make_unique<SpanTrack>(std::move(draft.tables), names, options.grain);
+    if (!draft.tables.empty() || !draft.left_out.empty()) {
+      entry.spans = std::make_unique<SpanTrack>(std::move(draft.tables), std::move(draft.left_out),
+                                                names, options.grain);
       draft.info.depth = is_eager ? entry.spans->Depth() : entry.spans->DepthOfFew();
     }
     tracks.push_back(std::move(entry));

@@ -42,12 +42,14 @@ DeviceGaps GapsOf(Timeline::Parts* parts, const std::vector<uint32_t>& tracks,
   const double from = selection.start_ns, to = selection.end_ns;
   std::vector<Work> all;
   double first = kInfinity, last = -kInfinity;
+  uint64_t left_out = 0;
   for (const uint32_t track : tracks) {
     SpanTrack& spans = *parts->SpansOf(track);
     if (const auto bounds = spans.Bounds()) {
       first = std::min(first, bounds->first);
       last = std::max(last, bounds->last);
     }
+    left_out += spans.LeftOut(from, to);
     spans.Within(from, to, [&](const Span& span) {
       all.push_back({span.start, span.end, span.name});
     });
@@ -55,6 +57,7 @@ DeviceGaps GapsOf(Timeline::Parts* parts, const std::vector<uint32_t>& tracks,
   std::stable_sort(all.begin(), all.end(),
                    [](const Work& x, const Work& y) { return x.start < y.start; });
   DeviceGaps gaps;
+  gaps.left_out = left_out;
   // Work before the range: the range begins within the device's time.
   double covered = first < from ? from : kInfinity;
   const double begin = std::min(covered, all.empty() ? kInfinity : all.front().start);
@@ -146,7 +149,7 @@ Error Timeline::Gaps(const Selection& selection, std::vector<DeviceGaps>* answer
     DeviceGaps gaps = GapsOf(parts_.get(), devices[place], selection);
     gaps.process = place.first;
     gaps.device = place.second;
-    if (gaps.window_ns > 0) made.push_back(std::move(gaps));
+    if (gaps.window_ns > 0 || gaps.left_out != 0) made.push_back(std::move(gaps));
   }
   parts_->EndQuestion();
   *answer = std::move(made);
@@ -156,14 +159,17 @@ Error Timeline::Gaps(const Selection& selection, std::vector<DeviceGaps>* answer
 Error Timeline::Calls(const Selection& selection, CallTree* answer) {
   if (Error error = CheckRange(selection)) return error;
   TreeMaker tree;
+  uint64_t left_out = 0;
   for (const TrackInfo& info : parts_->info.tracks) {
     if (info.kind != TrackKind::kPython || !parts_->IsSelected(info, selection)) continue;
     tree.BeginTrack();
-    parts_->SpansOf(info.id)->Within(selection.start_ns, selection.end_ns, [&](const Span& span) {
-      tree.Add(span, selection.start_ns, selection.end_ns);
-    });
+    SpanTrack& spans = *parts_->SpansOf(info.id);
+    left_out += spans.LeftOut(selection.start_ns, selection.end_ns);
+    spans.Within(selection.start_ns, selection.end_ns,
+                 [&](const Span& span) { tree.Add(span, selection.start_ns, selection.end_ns); });
   }
   *answer = tree.Take(parts_->names);
+  answer->left_out = left_out;
   parts_->EndQuestion();
   return {};
 }

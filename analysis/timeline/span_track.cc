@@ -43,9 +43,52 @@ void SortByStart(const std::vector<int64_t>& starts, std::vector<uint32_t>* rows
 
 }  // namespace
 
-SpanTrack::SpanTrack(std::vector<RowTable> tables, const NameTable& names, const Grain& grain)
-    : tables_(std::move(tables)), reader_(tables_), names_(&names), grain_(grain) {
+SpanTrack::SpanTrack(std::vector<RowTable> tables, std::vector<LeftOutRows> left_out,
+                     const NameTable& names, const Grain& grain)
+    : tables_(std::move(tables)),
+      left_out_(std::move(left_out)),
+      reader_(tables_),
+      names_(&names),
+      grain_(grain) {
   if (!tables_.empty()) rows_ = tables_.back().first_row + tables_.back().rows;
+  std::stable_sort(
+      left_out_.begin(), left_out_.end(),
+      [](const LeftOutRows& x, const LeftOutRows& y) { return x.first_ns < y.first_ns; });
+}
+
+uint64_t SpanTrack::LeftOut(double start, double end) const {
+  uint64_t rows = 0;
+  for (const LeftOutRows& each : left_out_) {
+    if (static_cast<double>(each.first_ns) < end && static_cast<double>(each.last_ns) >= start)
+      rows += each.rows;
+  }
+  return rows;
+}
+
+// Draws blocks that begin in one cell as one, as it is done with spans.
+void SpanTrack::DrawLeftOut(const Zoom& zoom, double start, double end, Folder* folder) const {
+  double cell = 0, from = 0, to = 0;
+  uint64_t count = 0;
+  const auto flush = [&] {
+    if (count != 0) folder->AddUnknown(from, to, count);
+    count = 0;
+  };
+  for (const LeftOutRows& each : left_out_) {
+    const auto first = static_cast<double>(each.first_ns);
+    const auto last = static_cast<double>(each.last_ns);
+    if (last < start || first >= end) continue;
+    const double its_cell = std::floor(first / zoom.width_ns);
+    if (count == 0 || its_cell != cell) {
+      to = std::min(to, first);
+      flush();
+      cell = its_cell;
+      from = first;
+      to = last;
+    }
+    to = std::max(to, last);
+    count += each.rows;
+  }
+  flush();
 }
 
 void SpanTrack::Forget() {
@@ -254,6 +297,7 @@ uint32_t SpanTrack::LowerBound(double time) const {
 
 bool SpanTrack::Draw(const Zoom& zoom, double start, double end, size_t most, Folder* folder) {
   Summarize();
+  DrawLeftOut(zoom, start, end, folder);
   if (order_->count == 0) return true;
   // Whole cells: otherwise the cells at the edges would change with each move.
   const double from = std::floor(start / zoom.width_ns) * zoom.width_ns - zoom.width_ns;

@@ -18,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/model/trace.h"
 #include "analysis/timeline/fold.h"
 #include "analysis/timeline/name_sums.h"
 #include "analysis/timeline/pyramid.h"
@@ -36,10 +37,14 @@ struct Grain {
 
 class SpanTrack {
  public:
-  SpanTrack(std::vector<RowTable> tables, const NameTable& names, const Grain& grain);
+  // Takes the rows that are there, and `left_out`: blocks of rows that are not.
+  SpanTrack(std::vector<RowTable> tables, std::vector<LeftOutRows> left_out, const NameTable& names,
+            const Grain& grain);
 
   // Returns the number of rows. Some rows of ranges are not events.
   uint32_t rows() const { return rows_; }
+  // Returns how many rows are left out, and may be in [start, end).
+  uint64_t LeftOut(double start, double end) const;
   const std::vector<RowTable>& tables() const { return tables_; }
 
   // Returns the lanes that the track needs.
@@ -101,6 +106,7 @@ class SpanTrack {
     Extent bounds;
   };
 
+  void DrawLeftOut(const Zoom& zoom, double start, double end, Folder* folder) const;
   void Summarize();
   void FindOrder();
   void PassOverAll();
@@ -115,6 +121,7 @@ class SpanTrack {
   double Covered(size_t stretch, double from, double to) const;
 
   std::vector<RowTable> tables_;
+  std::vector<LeftOutRows> left_out_;  // by their starts
   RowReader reader_;
   const NameTable* names_;
   Grain grain_;

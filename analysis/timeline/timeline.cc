@@ -227,6 +227,7 @@ Error Timeline::Range(TrackKind kind, const Selection& selection, RangeAnswer* a
     if (spans == nullptr) continue;
     const double busy = spans->SumRange(selection.start_ns, selection.end_ns, &sums);
     made.one_in = std::max(made.one_in, spans->OneIn());
+    made.left_out += spans->LeftOut(selection.start_ns, selection.end_ns);
     made.busy.push_back({info.id, busy});
   }
   const NameTable& names = parts_->names;

@@ -23,6 +23,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/model/trace.h"
+#include "analysis/steps/step_marks.h"
 #include "analysis/timeline/fold.h"
 #include "analysis/timeline/span_class.h"
 #include "analysis/timeline/span_track.h"
@@ -77,6 +78,7 @@ struct TraceInfo {
   std::vector<TrackInfo> tracks;
   uint64_t rows = 0;                // of all tables
   std::vector<std::string> faults;  // files or blocks that could not be read
+  bool is_rough = false;            // no row was read yet: see TimelineOptions
 };
 
 struct TrackSpans {
@@ -124,6 +126,7 @@ struct RangeAnswer {
   uint32_t one_in = 1;         // above 1, counts and times are estimates
   std::vector<RangeRow> rows;  // the most time first
   std::vector<TrackBusy> busy;
+  uint64_t left_out = 0;  // events that are not there, and may have run in the range
 };
 
 // A time in which a device had no work, cut at the edges of the range.
@@ -139,6 +142,7 @@ struct DeviceGaps {
   double window_ns = 0;  // the part of the range from the device's first work to its last
   double idle_ns = 0;
   uint64_t gap_count = 0;
+  uint64_t left_out = 0;  // work that is not there, and may have run in the range
   std::vector<Gap> gaps;  // the longest, by length
 };
 
@@ -147,6 +151,7 @@ struct CallTree {
   std::vector<std::string> names;
   std::vector<uint32_t> caller;  // its number is smaller
   std::vector<double> self_ns;
+  uint64_t left_out = 0;  // calls that are not there, and may have run in the range
 };
 
 struct EventRef {
@@ -187,6 +192,10 @@ struct TimelineOptions {
   size_t memory_limit_bytes = size_t{512} << 20;
   // A device shows lanes if it has more streams than this with nothing but nodes of graphs.
   size_t graph_streams = 8;
+  // The steps of the whole recording, if rows are left out. Null: they are found.
+  std::shared_ptr<const std::vector<StepMark>> steps;
+  // The trace has no rows yet: blocks are drawn in their place.
+  bool is_rough = false;
 };
 
 class Timeline {

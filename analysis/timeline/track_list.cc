@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-#include "analysis/steps/numbered_steps.h"
+#include "analysis/steps/step_marks.h"
 
 namespace gpuprof::analysis::timeline {
 namespace {
@@ -78,6 +78,51 @@ void AppendTables(TrackKind kind, uint32_t number, const Track& track, TrackDraf
   }
 }
 
+bool IsShown(TrackKind kind, ChunkKind table) {
+  switch (kind) {
+    case TrackKind::kStream:
+      return table == ChunkKind::kKernel || table == ChunkKind::kMemcpy ||
+             table == ChunkKind::kMemset || table == ChunkKind::kGraphLaunch;
+    case TrackKind::kSync:
+      return table == ChunkKind::kSync || table == ChunkKind::kHostFunction;
+    case TrackKind::kApi:
+      return table == ChunkKind::kApi;
+    case TrackKind::kOp:
+      return table == ChunkKind::kOp;
+    case TrackKind::kPython:
+      return table == ChunkKind::kPython;
+    case TrackKind::kRange:
+      return table == ChunkKind::kRange;
+    case TrackKind::kWait:
+      return table == ChunkKind::kWait;
+    case TrackKind::kOverhead:
+      return table == ChunkKind::kOverhead;
+    case TrackKind::kFileRead:
+      return table == ChunkKind::kFileRead;
+    default:
+      return false;
+  }
+}
+
+// Returns the rows of a kind that are left out of a track.
+std::vector<LeftOutRows> LeftOutOf(TrackKind kind, const Track& track) {
+  std::vector<LeftOutRows> rows;
+  for (const LeftOutRows& each : track.left_out) {
+    if (IsShown(kind, each.kind)) rows.push_back(each);
+  }
+  return rows;
+}
+
+// Returns whether rows of a table are left out of a process. Curves are sums over all of them.
+bool IsLeftOut(const Process& process, ChunkKind kind) {
+  for (const Track& track : process.tracks) {
+    for (const LeftOutRows& each : track.left_out) {
+      if (each.kind == kind) return true;
+    }
+  }
+  return false;
+}
+
 // Names a track of a stream by what it shows.
 std::string NameOnDevice(TrackKind kind, const Track& track, const std::string& stream) {
   if (kind == TrackKind::kOverhead) return "overhead";
@@ -86,8 +131,11 @@ std::string NameOnDevice(TrackKind kind, const Track& track, const std::string& 
                                                       : "waits for " + stream;
 }
 
-// Returns whether all work of a track was begun by graphs.
+// Returns whether all work of a track was begun by graphs, as far as it is there.
 bool IsOfGraphs(const Track& track) {
+  if (track.kernel.rows() + track.memcpy.rows() + track.memset.rows() + track.graph_launch.rows() ==
+      0)
+    return false;
   const auto has_none = [](const Column<uint32_t>& graphs) {
     const Column<uint32_t>::Reader reader(graphs);
     for (size_t row = 0; row < graphs.size(); ++row) {
@@ -102,6 +150,7 @@ bool IsOfGraphs(const Track& track) {
 uint64_t RowsOf(const TrackDraft& draft) {
   uint64_t rows = 0;
   for (const RowTable& table : draft.tables) rows += table.rows;
+  for (const LeftOutRows& each : draft.left_out) rows += each.rows;
   return rows;
 }
 
@@ -155,7 +204,9 @@ void TrackList::AddSpans(uint32_t process, uint32_t number, TrackKind kind) {
   if (track.tool) return;
   TrackDraft made;
   AppendTables(kind, number, track, &made);
-  if (made.tables.empty()) return;
+  made.left_out = LeftOutOf(kind, track);
+  if (made.tables.empty() && made.left_out.empty()) return;
+  made.tracks = {number};
   for (RowTable& table : made.tables) table.names = NamesOf(process, table.kind);
   made.info.process = process;
   made.info.kind = kind;
@@ -212,6 +263,12 @@ uint64_t TrackList::RowsOf(uint32_t process, TrackKind kind) const {
 // Adds for each device what was launched and waits. Too many rows would take too much memory.
 void TrackList::AddQueues(uint32_t process) {
   const uint64_t calls = RowsOf(process, TrackKind::kApi);
+  const Process* of = (*processes_)[process];
+  // A call whose work is left out would wait for ever.
+  for (const ChunkKind kind : {ChunkKind::kApi, ChunkKind::kKernel, ChunkKind::kMemcpy,
+                               ChunkKind::kMemset, ChunkKind::kGraphLaunch}) {
+    if (IsLeftOut(*of, kind)) return;
+  }
   if (calls == 0 || calls + RowsOf(process, TrackKind::kStream) > kMostQueueRows) return;
   std::vector<std::optional<uint32_t>> devices;
   std::map<std::optional<uint32_t>, std::vector<uint32_t>> streams;
@@ -220,7 +277,7 @@ void TrackList::AddQueues(uint32_t process) {
     if (draft.info.process != process || draft.info.kind != TrackKind::kStream) continue;
     std::vector<uint32_t>& list = streams[draft.info.device];
     if (list.empty()) devices.push_back(draft.info.device);
-    list.push_back(draft.tables.front().track);
+    list.push_back(draft.tracks.front());
     rows[draft.info.device] += draft.info.rows;
   }
   if (devices.size() > kMostQueueDevices) devices.resize(kMostQueueDevices);
@@ -228,7 +285,6 @@ void TrackList::AddQueues(uint32_t process) {
     TrackDraft& draft = AddDraft(process, TrackKind::kQueue, "launched, waiting");
     draft.info.device = device;
     draft.info.rows = rows[device];
-    const Process* of = (*processes_)[process];
     Derived* derived = &(*derived_)[process];
     draft.curve = [of, derived, list = streams[device]] {
       return QueueCurve(*of, derived->calls(), list);
@@ -247,13 +303,13 @@ void TrackList::PackGraphStreams(uint32_t process) {
     list.push_back(i);
   }
   for (const std::optional<uint32_t>& device : devices) {
-    if (streams[device].size() <= graph_streams_) continue;
+    if (streams[device].size() <= options_->graph_streams) continue;
     std::vector<size_t> packed;
     for (const size_t i : streams[device]) {
-      const Track& track = (*processes_)[process]->tracks[drafts_[i].tables.front().track];
+      const Track& track = (*processes_)[process]->tracks[drafts_[i].tracks.front()];
       if (IsOfGraphs(track)) packed.push_back(i);
     }
-    if (packed.size() <= graph_streams_) continue;
+    if (packed.size() <= options_->graph_streams) continue;
     TrackDraft lanes;
     for (const size_t i : packed) {
       if (lanes.info.rows + drafts_[i].info.rows >= kFolded) break;
@@ -262,6 +318,9 @@ void TrackList::PackGraphStreams(uint32_t process) {
         table.first_row += static_cast<uint32_t>(lanes.info.rows);
         lanes.tables.push_back(table);
       }
+      lanes.tracks.push_back(drafts_[i].tracks.front());
+      lanes.left_out.insert(lanes.left_out.end(), drafts_[i].left_out.begin(),
+                            drafts_[i].left_out.end());
       lanes.info.rows += drafts_[i].info.rows;
     }
     lanes.info.kind = TrackKind::kGraphLane;
@@ -279,14 +338,17 @@ void TrackList::AddMemory(uint32_t process) {
   uint64_t heap_rows = 0;
   std::map<uint32_t, std::vector<uint32_t>> device_tracks;
   std::map<uint32_t, uint64_t> device_rows;
+  const bool no_tensors = IsLeftOut(of, ChunkKind::kTensor);
+  const bool no_heap = IsLeftOut(of, ChunkKind::kHeap);
+  const bool no_device_memory = IsLeftOut(of, ChunkKind::kDeviceMemory);
   for (uint32_t number = 0; number < of.tracks.size(); ++number) {
     const Track& track = of.tracks[number];
     const Column<uint32_t>::Reader devices(track.tensor.device);
-    for (size_t row = 0; row < track.tensor.rows(); ++row) {
+    for (size_t row = 0; !no_tensors && row < track.tensor.rows(); ++row) {
       if (tensors[devices[row]]++ == 0) codes.push_back(devices[row]);
     }
     heap_rows += track.heap.rows();
-    if (track.device_memory.rows() == 0) continue;
+    if (no_device_memory || track.device_memory.rows() == 0) continue;
     const uint32_t device = track.is_stream ? track.device : 0;
     device_tracks[device].push_back(number);
     device_rows[device] += track.device_memory.rows();
@@ -301,7 +363,7 @@ void TrackList::AddMemory(uint32_t process) {
     draft.info.rows = tensors[code];
     draft.curve = [&of, code] { return TensorCurve(of, code); };
   }
-  if (heap_rows != 0 && heap_rows <= kMostHeapRows) {
+  if (!no_heap && heap_rows != 0 && heap_rows <= kMostHeapRows) {
     const bool is_estimate =
         of.heap_period > 0 && of.heap_mode != static_cast<uint32_t>(proto::HeapMode::kExact);
     TrackDraft& draft =
@@ -328,25 +390,23 @@ void TrackList::AddSteps() {
     StepRows* rows;
   };
   std::vector<Series> all;
-  for (uint32_t process = 0; process < trace_->processes.size(); ++process) {
-    const std::vector<StepAnalysis> found =
-        NumberedSteps(*trace_, (*derived_)[process].ops(), nullptr);
-    for (const StepAnalysis& analysis : found) {
-      if (!analysis.found()) continue;
-      for (const results::Step& step : analysis.steps) {
-        auto series = std::find_if(all.begin(), all.end(), [&](const Series& each) {
-          return each.process == process && each.tid == step.tid();
-        });
-        if (series == all.end()) {
-          all.push_back({process, step.tid(), &steps_.emplace_back()});
-          series = all.end() - 1;
-        }
-        const int64_t duration = std::max<int64_t>(step.duration_ns(), 0);
-        series->rows->end_ns.push_back(step.start_ns() + duration);
-        series->rows->duration_ns.push_back(duration);
-        series->rows->number.push_back(static_cast<uint32_t>(step.number()));
-      }
+  const std::vector<StepMark> marks =
+      options_->steps != nullptr ? *options_->steps
+                                 : FindStepMarks(*trace_, [&](uint32_t process) -> ProcessOps& {
+                                     return (*derived_)[process].ops();
+                                   });
+  for (const StepMark& step : marks) {
+    if (step.process >= trace_->processes.size()) continue;
+    auto series = std::find_if(all.begin(), all.end(), [&](const Series& each) {
+      return each.process == step.process && each.tid == step.tid;
+    });
+    if (series == all.end()) {
+      all.push_back({step.process, step.tid, &steps_.emplace_back()});
+      series = all.end() - 1;
     }
+    series->rows->end_ns.push_back(step.start_ns + step.duration_ns);
+    series->rows->duration_ns.push_back(step.duration_ns);
+    series->rows->number.push_back(step.number);
   }
   for (const Series& series : all) {
     TrackDraft& draft =

@@ -64,9 +64,11 @@ struct StepRows {
 };
 
 struct TrackDraft {
-  TrackInfo info;       // without id and depth
-  uint32_t number = 0;  // of the thread or stream in its file
+  TrackInfo info;                // without id and depth
+  uint32_t number = 0;           // of the thread or stream in its file
+  std::vector<uint32_t> tracks;  // indices in Process::tracks
   std::vector<RowTable> tables;
+  std::vector<LeftOutRows> left_out;
   std::function<Curve()> curve;  // empty: the track has spans
   std::string unit;
 };
@@ -76,13 +78,13 @@ class TrackList {
   // Keeps all of these. They must outlive the list, and what is made of its drafts. `processes`:
   // with the samplers.
   TrackList(const Trace& trace, const std::vector<const Process*>& processes, NameTable* names,
-            KernelNames* kernels, std::vector<Derived>* derived, size_t graph_streams)
+            KernelNames* kernels, std::vector<Derived>* derived, const TimelineOptions& options)
       : trace_(&trace),
         processes_(&processes),
         names_(names),
         kernels_(kernels),
         derived_(derived),
-        graph_streams_(graph_streams) {}
+        options_(&options) {}
 
   // Returns all tracks. Notes what had to be left out in `faults`.
   std::vector<TrackDraft> Make(std::vector<std::string>* faults);
@@ -107,7 +109,7 @@ class TrackList {
   NameTable* names_;
   KernelNames* kernels_;
   std::vector<Derived>* derived_;
-  size_t graph_streams_;
+  const TimelineOptions* options_;
   std::vector<TrackDraft> drafts_;
   std::deque<StepRows> steps_;  // their places stay
   std::map<std::pair<uint32_t, proto::ChunkKind>, std::unique_ptr<KeyNames>> key_names_;

@@ -11,9 +11,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/render/json.h"
+#include "analysis/steps/step_marks.h"
 #include "analysis/timeline/page_timeline.h"
+#include "analysis/wasm/bundle_parts.h"
 #include "analysis/wasm/platform/modules.h"
 
 namespace {
@@ -21,13 +26,14 @@ namespace {
 using gpuprof::analysis::MakePageInput;
 using gpuprof::analysis::OpenOptions;
 using gpuprof::analysis::PageInput;
+using gpuprof::analysis::PageTimeline;
 using gpuprof::analysis::ResultName;
 
 enum class Outcome : int32_t { kAnswer = 0, kFault = 1 };
 
 struct Engine {
   std::shared_ptr<PageInput> input;
-  std::unique_ptr<gpuprof::analysis::PageTimeline> timeline;
+  std::unique_ptr<PageTimeline> timeline, rough;
   std::string text;  // a question, then its answer
 };
 
@@ -55,7 +61,8 @@ Outcome Ask(const std::string& name) {
     static_cast<std::string*>(to)->append(piece);
     return true;
   };
-  Render(*result, gpuprof::analysis::Format::kJson, asked.options, 0, take, &engine.text);
+  gpuprof::analysis::Output out(take, &engine.text);
+  gpuprof::analysis::WriteJson(*result, &out);
   return Outcome::kAnswer;
 }
 
@@ -73,8 +80,12 @@ GPUPROF_EXPORT(gpuprof_room)(size_t bytes)->char* {
 GPUPROF_EXPORT(gpuprof_open)()->void {
   Engine& engine = TheEngine();
   gpuprof::analysis::UseCodeNames(engine.text);
-  engine.input = MakePageInput(engine.text, OpenOptions());
-  engine.timeline = std::make_unique<gpuprof::analysis::PageTimeline>(engine.text, OpenOptions());
+  OpenOptions options;
+  std::shared_ptr<const std::vector<gpuprof::analysis::StepMark>> steps;
+  gpuprof::analysis::ReadBundleParts(engine.text, &options, &steps);
+  engine.input = MakePageInput(engine.text, options);
+  engine.timeline = std::make_unique<PageTimeline>(engine.text, options, false, steps);
+  engine.rough = std::make_unique<PageTimeline>(engine.text, options, true);
 }
 
 // Takes the name of a result (ReadResultName). Returns 0: the text is the answer, JSON as `gpuprof
@@ -90,7 +101,8 @@ GPUPROF_EXPORT(gpuprof_ask_timeline)()->int32_t {
   Engine& engine = TheEngine();
   const std::string question = engine.text;
   if (engine.timeline == nullptr) return static_cast<int32_t>(Fault("No recording is open."));
-  if (const auto error = engine.timeline->Answer(question, &engine.text))
+  PageTimeline& asked = gpuprof::analysis::AsksRoughly(question) ? *engine.rough : *engine.timeline;
+  if (const auto error = asked.Answer(question, &engine.text))
     return static_cast<int32_t>(Fault(error.message));
   return static_cast<int32_t>(Outcome::kAnswer);
 }

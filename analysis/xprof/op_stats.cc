@@ -16,17 +16,16 @@ namespace gpuprof::analysis::xprof {
 namespace {
 
 // Repeated ones are said once.
-std::vector<std::string> Distinct(const std::vector<std::string_view>& texts) {
+std::vector<std::string> Distinct(const std::vector<std::string>& texts) {
   std::vector<std::string> found;
   std::set<std::string_view> seen;
-  for (const std::string_view text : texts)
-    if (seen.insert(text).second) found.emplace_back(text);
+  for (const std::string& text : texts)
+    if (seen.insert(text).second) found.push_back(text);
   return found;
 }
 
 void SetEnvironment(Space* space, OpStats* stats) {
-  const bool has_name = !space->hostnames.empty();
-  stats->hostnames.emplace(has_name ? space->hostnames.front() : "localhost");
+  stats->hostnames.insert(space->host.empty() ? "localhost" : space->host);
   stats->tasks = 1;
   stats->errors = Distinct(space->errors);
   stats->warnings = Distinct(space->warnings);

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One XSpace in memory: what XProf's pages read. Texts are views of the file's bytes, which
-// the space holds. Times are in picoseconds, as in the file.
+// One XSpace in memory: what XProf's pages read. Texts are views of what the space holds. Times are
+// in picoseconds, as in the file.
 //
 // One thread at a time. The reader bounds the memory (see ReadSpace()).
 
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/import/foreign_file.h"
+#include "analysis/import/xplane_tables.h"
 #include "analysis/xprof/names.h"
 #include "analysis/xprof/op_name.h"
 
@@ -43,7 +45,7 @@ struct Span {
 };
 
 struct Stat {
-  enum class Kind : uint8_t { kNone, kDouble, kUnsigned, kSigned, kText, kBytes };
+  using Kind = import::XStat::Kind;  // a reference has become its text
 
   StatKey key = StatKey::kOther;
   Kind kind = Kind::kNone;
@@ -92,7 +94,7 @@ struct Line {
 };
 
 struct Plane {
-  int64_t id = 0;
+  std::unique_ptr<const import::XPlaneTables> tables;  // has the names
   std::string_view name;
   std::vector<Line> lines;
   std::vector<EventName> names;
@@ -116,9 +118,10 @@ struct HloBytes {
 };
 
 struct Space {
-  std::string bytes;  // of the file
+  std::deque<std::string> texts;  // of lines and events
   std::vector<Plane> planes;
-  std::vector<std::string_view> errors, warnings, hostnames;
+  std::vector<std::string> errors, warnings;
+  std::string host;  // empty: the file does not name it
   std::vector<HloBytes> programs;
 
   std::vector<Plane*> PlanesWithPrefix(std::string_view prefix);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// ReadSpace: the bytes of an XSpace become a Space. The numbers of fields are those of
-// proto/foreign/xspace.proto. A plane is walked twice, as its names may come behind its events.
+// ReadSpace: an XSpace becomes a Space, by the reader of all XSpaces (analysis/import/).
 // Memory is counted as it is taken: a file of empty events cannot take more than this program may.
 
 #include <algorithm>
@@ -13,180 +12,99 @@
 #include "analysis/base/memory_limit.h"
 #include "analysis/import/import_memory.h"
 #include "analysis/import/random_bytes.h"
-#include "analysis/import/wire.h"
 #include "analysis/import/xspace_reader.h"
 #include "analysis/xprof/space.h"
 
 namespace gpuprof::analysis::xprof {
 namespace {
 
-using import::WireField;
-using import::WireReader;
-using import::WireType;
+using import::XPlaneTables;
+using import::XStat;
 
 // The edges of the graph of events take about as much as the events.
 constexpr uint64_t kShareOfMemory = 3;
 
-bool IsBytes(const WireField& field, uint32_t number) { return field.Is(number, WireType::kBytes); }
-bool IsNumber(const WireField& field, uint32_t number) {
-  return field.Is(number, WireType::kVarint);
-}
-
-class Reader {
+class SpaceMaker : public import::XSpaceHandler {
  public:
-  Reader(Space* space, const std::string& name)
-      : space_(space), name_(name), room_(DefaultMemoryLimit() / kShareOfMemory) {}
+  explicit SpaceMaker(Space* space) : space_(space), room_(DefaultMemoryLimit() / kShareOfMemory) {}
 
-  Error Read();
+  bool OnPlane(XPlaneTables& tables) override;
+  bool OnLine(const import::XLine& line) override;
+  void OnEvent(const import::XEvent& event) override;
+  // Returns whether the space needs more memory than this program may take.
+  bool is_full() const { return is_full_; }
 
  private:
-  struct StatName {
-    std::string_view name;
-    StatKey key = StatKey::kOther;
-  };
-
   bool Take(uint64_t bytes) {
-    if (bytes > room_) return false;
-    room_ -= bytes;
-    return true;
+    is_full_ = is_full_ || bytes > room_;
+    if (!is_full_) room_ -= bytes;
+    return !is_full_;
   }
-  template <typename OnField>
-  bool Walk(std::string_view message, const OnField& on_field) {
-    WireReader reader(message);
-    WireField field;
-    while (reader.Next(&field))
-      if (!on_field(field)) return false;
-    if (reader.is_broken()) is_broken_ = true;
-    return !is_broken_;
+  Plane& plane() { return space_->planes.back(); }
+  void AddNames();
+  void AddProgram(uint32_t event);
+  StatKey KeyOf(int64_t id) const {
+    const auto stat = tables_->FindStat(id);
+    return stat ? keys_[*stat] : StatKey::kOther;
   }
-  bool ReadPlane(std::string_view message);
-  bool ReadStatName(std::string_view entry);
-  bool ReadEventName(std::string_view entry);
-  bool ReadProgram(int64_t id, std::string_view name, std::string_view stat);
-  bool ReadLine(std::string_view message);
-  bool ReadEvent(std::string_view message, Line* line);
-  bool ReadStat(std::string_view message, Stat* stat);
+  Stat StatOf(const XStat& from) const;
   uint32_t NameIndex(int64_t id);
 
   Space* space_;
-  const std::string& name_;
   uint64_t room_;
-  bool is_broken_ = false;
-  Plane* plane_ = nullptr;
-  std::unordered_map<int64_t, StatName> stat_names_;
-  std::unordered_map<int64_t, uint32_t> event_names_;
+  bool is_full_ = false;
+  // Of the current plane.
+  const XPlaneTables* tables_ = nullptr;
+  std::vector<StatKey> keys_;                       // by place in the tables
+  std::unordered_map<int64_t, uint32_t> nameless_;  // names of ids that the tables lack
 };
 
-Error Reader::Read() {
-  const bool is_whole = Walk(space_->bytes, [&](const WireField& field) {
-    if (IsBytes(field, 1)) return ReadPlane(field.bytes);
-    for (const auto& [number, list] :
-         {std::pair(2u, &space_->errors), std::pair(3u, &space_->warnings),
-          std::pair(4u, &space_->hostnames)}) {
-      if (!IsBytes(field, number)) continue;
-      if (!Take(sizeof(std::string_view))) return false;
-      list->push_back(field.bytes);
-    }
-    return true;
-  });
-  if (is_broken_) {
-    return Unreadable(name_ +
-                      ": a part of the file is cut or damaged. XProf reads whole files only; "
-                      "'gpuprof stats' without --format=xprof reads what is left");
+bool SpaceMaker::OnPlane(XPlaneTables& tables) {
+  const uint64_t names = tables.events() * sizeof(EventName) + tables.stats() * sizeof(StatKey);
+  if (!Take(sizeof(Plane) + tables.held_bytes() + names)) return false;
+  Plane& plane = space_->planes.emplace_back();
+  plane.tables = std::make_unique<XPlaneTables>(std::move(tables));
+  tables_ = plane.tables.get();
+  plane.name = tables_->plane_name;
+  nameless_.clear();
+  keys_.clear();
+  for (uint32_t stat = 0; stat < tables_->stats(); ++stat) {
+    keys_.push_back(StatKeyOf(tables_->StatName(stat)));
+    plane.has_group_stat |= keys_.back() == StatKey::kGroupId;
   }
-  if (!is_whole) {
-    return Unreadable(name_ +
-                      ": XProf's pages need more memory than this program may take; use a machine "
-                      "with more memory, or profile for a shorter time");
-  }
-  return {};
+  AddNames();
+  for (const XStat& stat : tables_->PlaneStats())
+    if (Take(sizeof(Stat))) plane.stats.push_back(StatOf(stat));
+  return !is_full_;
 }
 
-bool Reader::ReadPlane(std::string_view message) {
-  if (!Take(sizeof(Plane))) return false;
-  plane_ = &space_->planes.emplace_back();
-  stat_names_.clear();
-  event_names_.clear();
-  std::vector<std::string_view> stats;
-  // Names of stats come first: entries of events may have stats.
-  const bool has_names = Walk(message, [&](const WireField& field) {
-    if (IsNumber(field, 1)) plane_->id = static_cast<int64_t>(field.value);
-    if (IsBytes(field, 2)) plane_->name = field.bytes;
-    if (IsBytes(field, 5)) return ReadStatName(field.bytes);
-    return true;
-  });
-  if (!has_names) return false;
-  return Walk(message,
-              [&](const WireField& field) {
-                if (IsBytes(field, 4)) return ReadEventName(field.bytes);
-                if (!IsBytes(field, 6)) return true;
-                Stat stat;
-                if (!ReadStat(field.bytes, &stat) || !Take(sizeof stat)) return false;
-                plane_->stats.push_back(stat);
-                return true;
-              }) &&
-         Walk(message, [&](const WireField& field) {
-           return IsBytes(field, 3) ? ReadLine(field.bytes) : true;
-         });
-}
-
-bool Reader::ReadStatName(std::string_view entry) {
-  constexpr uint64_t kEntryBytes = 96;
-  int64_t id = 0;
-  StatName stat;
-  const bool is_read = Take(kEntryBytes) && Walk(entry, [&](const WireField& field) {
-                         if (IsNumber(field, 1)) id = static_cast<int64_t>(field.value);
-                         if (!IsBytes(field, 2)) return true;
-                         return Walk(field.bytes, [&](const WireField& inner) {
-                           if (IsBytes(inner, 2)) stat.name = inner.bytes;
-                           return true;
-                         });
-                       });
-  stat.key = StatKeyOf(stat.name);
-  if (stat.key == StatKey::kGroupId) plane_->has_group_stat = true;
-  stat_names_.insert_or_assign(id, stat);
-  return is_read;
-}
-
-bool Reader::ReadEventName(std::string_view entry) {
-  constexpr uint64_t kEntryBytes = sizeof(EventName) + 64;
-  int64_t id = 0;
-  EventName event;
-  std::string_view program;
-  const bool is_read = Take(kEntryBytes) && Walk(entry, [&](const WireField& field) {
-                         if (IsNumber(field, 1)) id = static_cast<int64_t>(field.value);
-                         if (!IsBytes(field, 2)) return true;
-                         return Walk(field.bytes, [&](const WireField& inner) {
-                           if (IsBytes(inner, 2)) event.name = inner.bytes;
-                           if (!IsBytes(inner, 5)) return true;
-                           Stat stat;
-                           if (!ReadStat(inner.bytes, &stat)) return false;
-                           if (stat.key == StatKey::kHloProto && stat.kind == Stat::Kind::kBytes)
-                             program = stat.text;
-                           return true;
-                         });
-                       });
-  event.id = id;
-  event.op = ParseOpName(event.name);
-  event.type = EventTypeOf(event.name);
-  if (event.type == EventType::kNone && event.op.category == OpCategory::kTensorFlow)
-    event.type = EventType::kTfOpRun;
-  if (event.type == EventType::kNone && event.op.category == OpCategory::kTfData)
-    event.type = EventType::kIterator;
-  const auto [at, is_new] =
-      event_names_.try_emplace(id, static_cast<uint32_t>(plane_->names.size()));
-  if (is_new) {
-    plane_->names.push_back(event);
-  } else {
-    plane_->names[at->second] = event;
+void SpaceMaker::AddNames() {
+  plane().names.resize(tables_->events());
+  for (uint32_t event = 0; event < tables_->events(); ++event) {
+    EventName& name = plane().names[event];
+    name.id = tables_->EventId(event);
+    if (tables_->FindEvent(name.id) != event) continue;  // a later one has the id
+    name.name = tables_->EventName(event);
+    name.op = ParseOpName(name.name);
+    name.type = EventTypeOf(name.name);
+    if (name.type == EventType::kNone && name.op.category == OpCategory::kTensorFlow)
+      name.type = EventType::kTfOpRun;
+    if (name.type == EventType::kNone && name.op.category == OpCategory::kTfData)
+      name.type = EventType::kIterator;
+    if (plane().name == kMetadataPlane) AddProgram(event);
   }
-  return is_read && (program.empty() || ReadProgram(id, event.name, program));
 }
 
 // A name with a number in parentheses at its end tells the program's number better than the id.
-bool Reader::ReadProgram(int64_t id, std::string_view name, std::string_view bytes) {
-  if (plane_->name != kMetadataPlane) return true;
-  auto program = static_cast<uint64_t>(id);
+void SpaceMaker::AddProgram(uint32_t event) {
+  std::string_view bytes;
+  for (const XStat& from : tables_->EventStats(event)) {
+    const Stat stat = StatOf(from);
+    if (stat.key == StatKey::kHloProto && stat.kind == Stat::Kind::kBytes) bytes = stat.text;
+  }
+  if (bytes.empty()) return;
+  const std::string_view name = tables_->EventName(event);
+  auto program = static_cast<uint64_t>(tables_->EventId(event));
   const size_t open = name.rfind('(');
   if (open != std::string_view::npos && name.ends_with(')')) {
     uint64_t number = 0;
@@ -195,107 +113,99 @@ bool Reader::ReadProgram(int64_t id, std::string_view name, std::string_view byt
     if (error == std::errc() && end == last && open + 2 < name.size()) program = number;
   }
   space_->programs.push_back({program, bytes});
+}
+
+bool SpaceMaker::OnLine(const import::XLine& from) {
+  if (!Take(sizeof(Line) + from.events * (sizeof(Event) + sizeof(EventName)))) return false;
+  Line& line = plane().lines.emplace_back();
+  line.id = from.id;
+  line.name = space_->texts.emplace_back(from.name);
+  line.timestamp_ns = from.timestamp_ns;
+  line.events.reserve(from.events);
   return true;
 }
 
-uint32_t Reader::NameIndex(int64_t id) {
-  const auto [at, is_new] =
-      event_names_.try_emplace(id, static_cast<uint32_t>(plane_->names.size()));
-  if (is_new) plane_->names.push_back({id, {}, EventType::kNone, {}});
-  return at->second;
-}
-
-bool Reader::ReadLine(std::string_view message) {
-  if (!Take(sizeof(Line))) return false;
-  Line& line = plane_->lines.emplace_back();
-  size_t events = 0;
-  const bool is_read = Walk(message, [&](const WireField& field) {
-    if (IsNumber(field, 1)) line.id = static_cast<int64_t>(field.value);
-    if (IsBytes(field, 2)) line.name = field.bytes;
-    if (IsNumber(field, 3)) line.timestamp_ns = static_cast<int64_t>(field.value);
-    if (IsBytes(field, 4)) ++events;
-    return true;
-  });
-  if (!is_read || !Take(events * (sizeof(Event) + sizeof(EventName)))) return false;
-  line.events.reserve(events);
-  return Walk(message, [&](const WireField& field) {
-    return IsBytes(field, 4) ? ReadEvent(field.bytes, &line) : true;
-  });
-}
-
-bool Reader::ReadEvent(std::string_view message, Line* line) {
+void SpaceMaker::OnEvent(const import::XEvent& from) {
+  Plane& plane = this->plane();
   Event event;
-  int64_t id = 0;
-  event.first_stat = static_cast<uint32_t>(plane_->event_stats.size());
-  const bool is_read = Walk(message, [&](const WireField& field) {
-    if (IsNumber(field, 1)) id = static_cast<int64_t>(field.value);
-    if (IsNumber(field, 2)) event.offset = static_cast<int64_t>(field.value);
-    if (IsNumber(field, 5)) event.offset = 0;  // the event has a count instead
-    if (IsNumber(field, 3)) event.duration = static_cast<int64_t>(field.value);
-    if (!IsBytes(field, 4)) return true;
-    Stat stat;
-    if (!ReadStat(field.bytes, &stat)) return false;
-    if (stat.key == StatKey::kOther) return true;
+  event.offset = from.offset_ps;
+  event.duration = from.duration_ps;
+  event.first_stat = static_cast<uint32_t>(plane.event_stats.size());
+  for (const std::string_view message : from.stats) {
+    const XStat read = import::ReadXStat(message);
+    if (KeyOf(read.metadata_id) == StatKey::kOther) continue;
+    Stat stat = StatOf(read);
+    if (!read.text.empty()) {
+      if (!Take(sizeof(std::string) + read.text.size())) return;
+      stat.text = space_->texts.emplace_back(read.text);
+    }
     if (stat.key == StatKey::kGroupId) {
       event.group = stat.Signed();
       event.has_group = true;
     }
     if (stat.key == StatKey::kIsEager) event.is_eager = stat.Signed() != 0;
     if (stat.key == StatKey::kStepName) {
-      event.step_name = static_cast<uint32_t>(plane_->step_names.size());
-      plane_->step_names.emplace_back(stat.Text());
+      event.step_name = static_cast<uint32_t>(plane.step_names.size());
+      plane.step_names.emplace_back(stat.Text());
     }
-    if (!Take(2 * sizeof stat) || plane_->event_stats.size() >= UINT32_MAX) return false;
-    plane_->event_stats.push_back(stat);
-    return true;
-  });
-  event.stats = static_cast<uint32_t>(plane_->event_stats.size()) - event.first_stat;
-  event.name = NameIndex(id);
-  line->events.push_back(event);
-  return is_read;
+    is_full_ = is_full_ || plane.event_stats.size() >= UINT32_MAX;
+    if (!Take(2 * sizeof stat)) return;
+    plane.event_stats.push_back(stat);
+  }
+  event.stats = static_cast<uint32_t>(plane.event_stats.size()) - event.first_stat;
+  event.name = NameIndex(from.metadata_id);
+  plane.lines.back().events.push_back(event);
 }
 
-bool Reader::ReadStat(std::string_view message, Stat* stat) {
-  uint64_t reference = 0;
-  bool is_reference = false;
-  const bool is_read = Walk(message, [&](const WireField& field) {
-    const auto set = [&](Stat::Kind kind) {
-      stat->kind = kind;
-      stat->bits = field.value;
-      stat->text = field.bytes;
-      is_reference = false;
-    };
-    if (IsNumber(field, 1)) {
-      const auto at = stat_names_.find(static_cast<int64_t>(field.value));
-      stat->key = at == stat_names_.end() ? StatKey::kOther : at->second.key;
-    }
-    if (field.Is(2, WireType::kFixed64)) set(Stat::Kind::kDouble);
-    if (IsNumber(field, 3)) set(Stat::Kind::kUnsigned);
-    if (IsNumber(field, 4)) set(Stat::Kind::kSigned);
-    if (IsBytes(field, 5)) set(Stat::Kind::kText);
-    if (IsBytes(field, 6)) set(Stat::Kind::kBytes);
-    if (IsNumber(field, 7)) {
-      set(Stat::Kind::kText);
-      reference = field.value;
-      is_reference = true;
-    }
-    return true;
-  });
-  if (is_reference) {
-    const auto at = stat_names_.find(static_cast<int64_t>(reference));
-    stat->text = at == stat_names_.end() ? std::string_view() : at->second.name;
+uint32_t SpaceMaker::NameIndex(int64_t id) {
+  if (const auto event = tables_->FindEvent(id)) return *event;
+  const auto [at, is_new] = nameless_.try_emplace(id, static_cast<uint32_t>(plane().names.size()));
+  if (is_new) plane().names.push_back({id, {}, EventType::kNone, {}});
+  return at->second;
+}
+
+Stat SpaceMaker::StatOf(const XStat& from) const {
+  Stat stat{KeyOf(from.metadata_id), from.kind, from.bits, from.text};
+  if (from.kind != Stat::Kind::kReference) return stat;
+  stat.kind = Stat::Kind::kText;
+  const auto text = tables_->FindStat(static_cast<int64_t>(from.bits));
+  if (text) stat.text = tables_->StatName(*text);
+  return stat;
+}
+
+Result<std::unique_ptr<Space>> Read(const import::RandomBytes& bytes, const std::string& name) {
+  if (bytes.size() == 0) return Unreadable(name + ": the file is empty; was the profiler stopped?");
+  auto space = std::make_unique<Space>();
+  SpaceMaker maker(space.get());
+  import::XSpaceFacts facts;
+  if (Error error = import::ReadXSpace(bytes, name, &maker, &facts)) return error;
+  if (facts.is_truncated || facts.broken_parts != 0 || facts.unreadable_events != 0) {
+    return Unreadable(name +
+                      ": a part of the file is cut or damaged. XProf reads whole files only; "
+                      "'gpuprof stats' without --format=xprof reads what is left");
   }
-  return is_read;
+  if (maker.is_full() || facts.entries_left_out != 0) {
+    return Unreadable(name +
+                      ": XProf's pages need more memory than this program may take; use a machine "
+                      "with more memory, or profile for a shorter time");
+  }
+  if (facts.modules_left_out != 0) {
+    return Unreadable(name +
+                      ": a compiled module of the file is too large, or all of them are; 'gpuprof "
+                      "stats' without --format=xprof reads the rest");
+  }
+  std::sort(space->planes.begin(), space->planes.end(),
+            [](const Plane& x, const Plane& y) { return x.tables->number < y.tables->number; });
+  space->errors = std::move(facts.errors);
+  space->warnings = std::move(facts.warnings);
+  space->host = std::move(facts.host);
+  return space;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& name) {
-  if (bytes.empty()) return Unreadable(name + ": the file is empty; was the profiler stopped?");
-  auto space = std::make_unique<Space>();
-  space->bytes = std::move(bytes);
-  if (Error error = Reader(space.get(), name).Read()) return error;
-  return space;
+  return Read(import::HeldBytes(std::move(bytes)), name);
 }
 
 Result<std::unique_ptr<Space>> ReadSpaceFile(const import::ForeignFile& from) {
@@ -305,28 +215,9 @@ Result<std::unique_ptr<Space>> ReadSpaceFile(const import::ForeignFile& from) {
   Result<std::unique_ptr<import::RandomBytes>> file =
       import::OpenRandomBytes(from, memory.MostOf(import::SizeOf(from)), &is_damaged);
   if (!file.ok()) return file.error();
-  if (import::IsRiegeli(**file)) {
-    return Unreadable(path +
-                      ": the file is in the format Riegeli, which gpuprof does not read; let the "
-                      "profiler write .xplane.pb, or convert the file with riegeli");
-  }
   if (is_damaged)
     return Unreadable(path + ": the compressed bytes are cut or damaged; copy the file again");
-  const uint64_t size = (*file)->size();
-  if (size > DefaultMemoryLimit() / kShareOfMemory) {
-    return Unreadable(path + ": XProf's pages need the whole file in memory, and it is too long");
-  }
-  std::string bytes(size, '\0');
-  size_t at = 0;
-  while (at < bytes.size()) {
-    Result<size_t> got = (*file)->ReadAt(at, bytes.data() + at, bytes.size() - at);
-    if (!got.ok()) return got.error();
-    if (*got == 0) break;
-    at += *got;
-  }
-  bytes.resize(at);
-  file = Error();  // an inflated file is in memory twice until here
-  return ReadSpace(std::move(bytes), path);
+  return Read(**file, path);
 }
 
 }  // namespace gpuprof::analysis::xprof

@@ -26,29 +26,16 @@ std::string CheckPath(std::string_view value) {
   return value.empty() ? "the name is empty; leave the setting out or name a path" : "";
 }
 
-std::string CheckCapture(std::string_view value) {
-  Capture capture;
-  return ParseCapture(value, &capture);
-}
-
-std::string CheckTrace(std::string_view value) {
-  Sources sources;
-  return ParseSources(value, &sources);
+// Checks a value by the function that reads it.
+template <typename Value, std::string (*kParse)(std::string_view, Value*)>
+std::string Check(std::string_view value) {
+  Value read = {};
+  return kParse(value, &read);
 }
 
 std::string CheckStacks(std::string_view value) {
   uint64_t frames = 0;
   return ParseCount(value, proto::kMaxStackFrames, &frames);
-}
-
-std::string CheckSignal(std::string_view value) {
-  int number = 0;
-  return ParseSignal(value, &number);
-}
-
-std::string CheckPrograms(std::string_view value) {
-  std::vector<std::string> names;
-  return ParsePrograms(value, &names);
 }
 
 std::string CheckRingMemory(std::string_view value) {
@@ -149,16 +136,6 @@ std::string CheckGpuFinish(std::string_view value) {
              ? "the end of a capture waits at most 2m; the default is 500ms"
              : "";
 }
-std::string CanonicalGpuFinish(std::string_view value) {
-  uint64_t nanoseconds = 0;
-  ParseDuration(value, &nanoseconds);
-  return Milliseconds(nanoseconds);
-}
-
-std::string CheckBudget(std::string_view value) {
-  Budget budget;
-  return ParseBudget(value, &budget);
-}
 std::string CanonicalBudget(std::string_view value) {
   Budget budget;
   ParseBudget(value, &budget);
@@ -166,20 +143,13 @@ std::string CanonicalBudget(std::string_view value) {
                          : std::to_string(budget.step_ns) + "ns";
 }
 
-std::string CheckDuration(std::string_view value) {
-  uint64_t nanoseconds = 0;
-  return ParseDuration(value, &nanoseconds);
-}
 std::string CanonicalDuration(std::string_view value) {
+  if (value == "off") return "off";
   uint64_t nanoseconds = 0;
   ParseDuration(value, &nanoseconds);
   return Milliseconds(nanoseconds);
 }
 
-std::string CheckTrigger(std::string_view value) {
-  Triggers triggers;
-  return ParseTriggers(value, &triggers);
-}
 std::string CanonicalTrigger(std::string_view value) {
   Triggers triggers;
   ParseTriggers(value, &triggers);
@@ -196,21 +166,6 @@ std::string CheckSnapshots(std::string_view value) {
   const std::string error = ParseCount(value, 1'000'000, &number);
   if (!error.empty()) return error;
   return number == 0 ? "0 snapshots would keep nothing; leave --trigger out for that" : "";
-}
-
-std::string CheckGpuPeriod(std::string_view value) {
-  uint64_t nanoseconds = 0;
-  return ParseGpuPeriod(value, &nanoseconds);
-}
-std::string CanonicalGpuPeriod(std::string_view value) {
-  uint64_t nanoseconds = 0;
-  ParseGpuPeriod(value, &nanoseconds);
-  return nanoseconds == 0 ? "off" : Milliseconds(nanoseconds);
-}
-
-std::string CheckGpuPm(std::string_view value) {
-  uint64_t nanoseconds = 0;
-  return ParseGpuPm(value, &nanoseconds);
 }
 
 std::string CheckClock(std::string_view value) {
@@ -245,29 +200,32 @@ constexpr Extra kExtras[] = {
      "job share it (default: ./gpuprof-PROGRAM-JOB). %h, %r, %j and %p stand for host, rank, job "
      "and process"},
     {proto::kEnvCapture, nullptr,
-     "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME|cuda-profiler", CheckCapture,
-     CanonicalCapture},
-    {proto::kEnvBudget, nullptr, "N%|DURATION", CheckBudget, CanonicalBudget},
-    {proto::kEnvTrigger, nullptr, "step:N|stall:DURATION|exit", CheckTrigger, CanonicalTrigger},
-    {proto::kEnvTriggerPause, nullptr, "DURATION", CheckDuration, CanonicalDuration},
+     "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME|cuda-profiler",
+     Check<Capture, ParseCapture>, CanonicalCapture},
+    {proto::kEnvBudget, nullptr, "N%|DURATION", Check<Budget, ParseBudget>, CanonicalBudget},
+    {proto::kEnvTrigger, nullptr, "step:N|stall:DURATION|exit", Check<Triggers, ParseTriggers>,
+     CanonicalTrigger},
+    {proto::kEnvTriggerPause, nullptr, "DURATION", Check<uint64_t, ParseDuration>,
+     CanonicalDuration},
     {proto::kEnvSnapshots, nullptr, "N", CheckSnapshots},
-    {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
+    {proto::kEnvTrace, nullptr, "SOURCES", Check<Sources, ParseSources>},
     {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
-    {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", CheckSignal, CanonicalSignal},
-    {proto::kEnvInclude, nullptr, "NAMES", CheckPrograms},
-    {proto::kEnvExclude, nullptr, "NAMES", CheckPrograms},
+    {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", Check<int, ParseSignal>, CanonicalSignal},
+    {proto::kEnvInclude, nullptr, "NAMES", Check<std::vector<std::string>, ParsePrograms>},
+    {proto::kEnvExclude, nullptr, "NAMES", Check<std::vector<std::string>, ParsePrograms>},
     {proto::kEnvRing, nullptr, "SIZE", CheckRing, CanonicalSize},
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
     {proto::kEnvKeepFree, nullptr, "SIZE|auto", CheckKeepFree},
     {proto::kEnvBundleLimit, nullptr, "SIZE", CheckBundleLimit, CanonicalSize},
-    {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
-    {proto::kEnvGpuPm, nullptr, "DURATION|off", CheckGpuPm},
+    {proto::kEnvGpuPeriod, nullptr, "DURATION|off", Check<uint64_t, ParseGpuPeriod>,
+     CanonicalDuration},
+    {proto::kEnvGpuPm, nullptr, "DURATION|off", Check<uint64_t, ParseGpuPm>},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvGraphs, nullptr, "node|whole", CheckGraphs},
     {proto::kEnvGpuRate, nullptr, "[calls=]N|nodes=N", CheckGpuRate},
-    {proto::kEnvGpuFinish, nullptr, "DURATION", CheckGpuFinish, CanonicalGpuFinish},
+    {proto::kEnvGpuFinish, nullptr, "DURATION", CheckGpuFinish, CanonicalDuration},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvArguments, nullptr, "masked|none|all", CheckArguments},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},

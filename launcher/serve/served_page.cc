@@ -56,18 +56,13 @@ std::string TagOf(const struct stat& status) { return "\"" + codec::FileState(st
 }  // namespace
 
 ServedPage::ServedPage(analysis::ReportOptions page, PageResults::Compute compute)
-    : page_(std::move(page)),
-      results_(std::move(compute)),
-      outlines_(page_.bundle),
-      timeline_(page_.bundle) {}
+    : page_(std::move(page)), results_(std::move(compute)), timeline_(page_.bundle) {}
 
 HttpAnswer ServedPage::Answer(const std::string& rest, const HttpRequest& request) {
-  constexpr std::string_view kResults = "results/", kFiles = "files/", kOutlines = "outlines/",
-                             kTimeline = "timeline/";
+  constexpr std::string_view kResults = "results/", kFiles = "files/", kTimeline = "timeline/";
   if (request.is_post) return RefusePost();
   if (rest.empty()) return Page();
   if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()));
-  if (rest.starts_with(kOutlines)) return Outline(rest.substr(kOutlines.size()));
   if (rest.starts_with(kTimeline)) return Timeline(rest.substr(kTimeline.size()));
   if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
   return Refuse(404, "There is nothing of this name.");
@@ -98,24 +93,6 @@ HttpAnswer ServedPage::Result(const std::string& name) {
   }
   answer.file = result->file;
   answer.length = result->size;
-  return answer;
-}
-
-HttpAnswer ServedPage::Outline(const std::string& text) {
-  analysis::OutlineRequest request;
-  if (page_.files.empty() || !PageOutlines::Read(text, &request))
-    return Refuse(404, "An outline's address is FILE/TRACK/TABLES.");
-  const std::shared_ptr<const PageAnswer> made = outlines_.Get(text, request);
-  HttpAnswer answer;
-  if (made->file == nullptr) {
-    answer.status = 422;
-    answer.type = "application/json";
-    answer.body = JsonText({{"reason", made->fault}});
-    return answer;
-  }
-  answer.type = "application/octet-stream";
-  answer.file = made->file;
-  answer.length = made->size;
   return answer;
 }
 

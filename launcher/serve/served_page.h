@@ -10,7 +10,6 @@
 
 #include "analysis/analysis.h"
 #include "launcher/serve/http_server.h"
-#include "launcher/serve/page_outlines.h"
 #include "launcher/serve/page_results.h"
 #include "launcher/serve/report_server.h"
 #include "launcher/serve/timeline_answers.h"
@@ -23,18 +22,16 @@ class ServedPage : public Served {
   ServedPage(analysis::ReportOptions page, PageResults::Compute compute);
 
   HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
-  bool Stop() override { return results_.Stop() && !outlines_.IsBusy() && !timeline_.IsBusy(); }
+  bool Stop() override { return results_.Stop() && !timeline_.IsBusy(); }
 
  private:
   HttpAnswer Page() const;
   HttpAnswer Result(const std::string& name);
-  HttpAnswer Outline(const std::string& text);
   HttpAnswer Timeline(const std::string& question);
   HttpAnswer File(const std::string& name, const HttpRequest& request) const;
 
   const analysis::ReportOptions page_;
   PageResults results_;
-  PageOutlines outlines_;
   TimelineAnswers timeline_;
 };
 

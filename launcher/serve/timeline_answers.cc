@@ -21,16 +21,20 @@ analysis::OpenOptions OptionsForPages() {
 
 }  // namespace
 
+TimelineAnswers::OneTimeline::OneTimeline(const analysis::InputPath& input, bool is_rough)
+    : timeline(input, OptionsForPages(), is_rough) {}
+
 TimelineAnswers::TimelineAnswers(const analysis::InputPath& input)
-    : timeline_(input, OptionsForPages()) {}
+    : whole_(input, false), rough_(input, true) {}
 
 HttpAnswer TimelineAnswers::Get(const std::string& question) {
   HttpAnswer answer;
   answer.type = "application/json";
-  const std::lock_guard turn(mutex_);
-  is_busy_ = true;
-  const analysis::Error error = timeline_.Answer(question, &answer.body);
-  is_busy_ = false;
+  OneTimeline& asked = analysis::AsksRoughly(question) ? rough_ : whole_;
+  const std::lock_guard turn(asked.mutex);
+  asked.is_busy = true;
+  const analysis::Error error = asked.timeline.Answer(question, &answer.body);
+  asked.is_busy = false;
   if (error) {
     answer.status = 422;
     answer.body = JsonText({{"reason", error.message}});

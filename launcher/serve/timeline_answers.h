@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The timeline's questions of a server's page. They are answered one after the other. Any thread
-// may ask.
+// The timeline's questions of a server's page. They are answered one after the other; those to the
+// rough timeline do not wait for the others. Any thread may ask.
 
 #pragma once
 
@@ -24,12 +24,18 @@ class TimelineAnswers {
   // Answers a question, which is an object of JSON (analysis/timeline/answer.h).
   HttpAnswer Get(const std::string& question);
   // Returns whether a question is being answered. This cannot be interrupted.
-  bool IsBusy() const { return is_busy_; }
+  bool IsBusy() const { return whole_.is_busy || rough_.is_busy; }
 
  private:
-  std::mutex mutex_;  // of the timeline
-  std::atomic<bool> is_busy_ = false;
-  analysis::PageTimeline timeline_;
+  struct OneTimeline {
+    OneTimeline(const analysis::InputPath& input, bool is_rough);
+
+    std::mutex mutex;  // of the timeline
+    std::atomic<bool> is_busy = false;
+    analysis::PageTimeline timeline;
+  };
+
+  OneTimeline whole_, rough_;
 };
 
 }  // namespace gpuprof::launcher

@@ -12,10 +12,30 @@
 namespace gpuprof::launcher {
 namespace {
 
+const analysis::ExportFormat* FindFormat(std::string_view name) {
+  for (const analysis::ExportFormat& format : analysis::ExportFormats()) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+// Joins what each format says of itself. `with_name`: behind its name.
+std::string OfFormats(std::string_view analysis::ExportFormat::*words, bool with_name,
+                      const char* between) {
+  std::string text;
+  for (const analysis::ExportFormat& format : analysis::ExportFormats()) {
+    if (!text.empty()) text += between;
+    if (with_name) text += std::string(format.name) + ": ";
+    text += format.*words;
+  }
+  return text;
+}
+
 std::string CheckFormat(std::string_view format) {
-  return format == "chrome" || format == "xspace"
+  return FindFormat(format) != nullptr
              ? ""
-             : "'" + std::string(format) + "' is not a format; there are chrome and xspace";
+             : "'" + std::string(format) + "' is not a format; there are " +
+                   OfFormats(&analysis::ExportFormat::name, false, " and ");
 }
 
 // Reads a window by the bundle's time, or by the clock.
@@ -37,13 +57,11 @@ class Export : public Verb {
     options->Positional(
         "BUNDLE", &bundle_,
         "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
-    options->Value("-f,--format", &format_, "chrome",
-                   "chrome: JSON as torch.profiler writes it, for HolisticTraceAnalysis, Perfetto "
-                   "and chrome://tracing; xspace: a run of TensorBoard's profile plugin, XProf",
-                   CheckFormat);
-    options->Value("-o,--output", &output_, "FILE",
-                   "chrome: the new file, compressed if its name ends in .gz; -: standard output. "
-                   "xspace: TensorBoard's log folder, which may exist");
+    const std::string first(analysis::ExportFormats().front().name);
+    const std::string formats = OfFormats(&analysis::ExportFormat::meaning, true, "; ");
+    const std::string outputs = OfFormats(&analysis::ExportFormat::output, true, ". ");
+    options->Value("-f,--format", &format_, first.c_str(), formats.c_str(), CheckFormat);
+    options->Value("-o,--output", &output_, "FILE", outputs.c_str());
     options->Number("--pid", &pid_, "PID", "Export only this process; 0: all");
     options->Value("--window", &window_, "FROM-TO",
                    "Export only what begins in this time since the bundle's first event, as in "
@@ -52,11 +70,10 @@ class Export : public Verb {
   }
 
   int Execute(const Options&) override {
-    const bool is_folder = format_ == "xspace";
-    if (output_.empty() || (is_folder && output_ == "-")) {
-      Say(std::string(is_folder ? "the log folder" : "the file") + " is missing: gpuprof export " +
-          analysis::ShellWord(bundle_) +
-          (is_folder ? " -f xspace -o logdir" : " -f chrome -o trace.json.gz"));
+    const analysis::ExportFormat& format = *FindFormat(format_);
+    if (output_.empty() || (format.to_folder != nullptr && output_ == "-")) {
+      Say(std::string(format.place) + " is missing: gpuprof export " +
+          analysis::ShellWord(bundle_) + " -f " + format_ + " -o " + std::string(format.example));
       return kExitUsage;
     }
     std::shared_ptr<const analysis::Trace> trace;
@@ -67,16 +84,16 @@ class Export : public Verb {
     options.name = output_;
     if (!window_.empty()) ReadWindow(window_, &options);
     analysis::ExportReport report;
-    const int exported =
-        is_folder ? WriteFolder(*trace, options, &report) : WriteFile(*trace, options, &report);
+    const int exported = format.to_folder != nullptr ? WriteFolder(format, *trace, options, &report)
+                                                     : WriteFile(format, *trace, options, &report);
     if (exported != kExitOk) return exported;
-    SayReport(report);
+    SayReport(format, report);
     return SayFaults(*trace);
   }
 
  private:
-  int WriteFile(const analysis::Trace& trace, const analysis::ExportOptions& options,
-                analysis::ExportReport* report) {
+  int WriteFile(const analysis::ExportFormat& format, const analysis::Trace& trace,
+                const analysis::ExportOptions& options, analysis::ExportReport* report) {
     OutputFile file;
     if (const std::string fault = file.Create(output_); !fault.empty()) {
       Say(fault);
@@ -85,23 +102,23 @@ class Export : public Verb {
     const auto sink = [](void* context, std::string_view text) {
       return static_cast<OutputFile*>(context)->Write(text);
     };
-    const int exported = ExitOf(analysis::ExportChrome(trace, options, sink, &file, report));
+    const int exported = ExitOf(format.to_file(trace, options, sink, &file, report));
     return exported == kExitOk ? EndOf(file.Finish()) : exported;
   }
 
   // Writes the files of a run. Each is named: the run's name comes from the recording.
-  int WriteFolder(const analysis::Trace& trace, const analysis::ExportOptions& options,
-                  analysis::ExportReport* report) {
+  int WriteFolder(const analysis::ExportFormat& format, const analysis::Trace& trace,
+                  const analysis::ExportOptions& options, analysis::ExportReport* report) {
     OutputFolder folder(WithoutSlash(output_));
     const auto sink = [](void* context, const std::string& path, std::string_view bytes) {
       return static_cast<OutputFolder*>(context)->Write(path, bytes);
     };
-    const int exported = ExitOf(analysis::ExportXSpace(trace, options, sink, &folder, report));
+    const int exported = ExitOf(format.to_folder(trace, options, sink, &folder, report));
     if (exported != kExitOk) return exported;
     const int ended = EndOf(folder.Finish());
     if (ended != kExitOk) return ended;
     for (const std::string& path : folder.files()) Say("wrote " + path);
-    if (report->steps == 0) Say("no steps were found: XProf's pages about steps stay empty");
+    if (report->steps == 0 && !format.without_steps.empty()) Say(std::string(format.without_steps));
     return kExitOk;
   }
 
@@ -111,7 +128,8 @@ class Export : public Verb {
     return kExitUnreadable;
   }
 
-  void SayReport(const analysis::ExportReport& report) const {
+  static void SayReport(const analysis::ExportFormat& format,
+                        const analysis::ExportReport& report) {
     std::string tables;
     for (const auto& [table, rows] : report.left_out)
       tables += (tables.empty() ? "" : ", ") + FormatCount(rows) + " " + table;
@@ -119,12 +137,13 @@ class Export : public Verb {
     if (report.sampled_rows != 0)
       Say(Plural(report.sampled_rows, "row stands", "rows stand") +
           " for several; the format cannot tell for how many");
-    if (report.ranks.size() > 1 && format_ == "chrome")
-      Say("the file holds " + std::to_string(report.ranks.size()) +
-          " ranks; for tools that read one rank a file, export each process with --pid");
+    if (report.ranks.size() > 1 && !format.of_ranks.empty())
+      Say("the file holds " + std::to_string(report.ranks.size()) + " ranks; " +
+          std::string(format.of_ranks));
   }
 
-  std::string bundle_, output_, window_, format_ = "chrome";
+  std::string bundle_, output_, window_;
+  std::string format_{analysis::ExportFormats().front().name};
   uint32_t pid_ = 0;
 };
 

@@ -24,7 +24,7 @@ namespace {
 
 class CountingHandler : public XSpaceHandler {
  public:
-  bool OnPlane(const XPlaneTables&) override { return true; }
+  bool OnPlane(XPlaneTables&) override { return true; }
   bool OnLine(const XLine&) override { return true; }
   void OnEvent(const XEvent& event) override { counted += 1 + event.stats.size(); }
   uint64_t counted = 0;

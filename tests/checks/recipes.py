@@ -28,9 +28,9 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
 TEMPLATES = "tests/checks/recipes"
-RECIPES = ["A pass", "A verb", "A record kind", "A source", "A hook", "A rule of advise"]
+RECIPES = ["A pass", "A page", "An import", "An export", "A verb", "A record kind", "A source", "A hook", "A rule of advise"]
 # They derive from lists that the recipes change.
-DERIVED = ["inject/real_symbols.cc", "inject/settings.cc", "launcher/base/values.cc", "analysis/model/names.cc", "analysis/passes/skipped.cc",
+DERIVED = ["inject/real_symbols.cc", "inject/settings.cc", "launcher/base/values.cc", "analysis/model/names.cc", "analysis/passes/recorder/skipped.cc",
            "analysis/read/track_columns.cc", "analysis/advice/rule_table.cc"]
 # Section: what the files hold that the thing touched, and how many its table may name. The section names below the table what shows the thing.
 # Three of the files give its rows a place on the timeline, which the page did by itself before.

@@ -29,7 +29,7 @@ READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|O
 INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/elf_sections.cc"}
 # The engine of a report opens files of the page alone.
 OPENERS.add("analysis/wasm/platform/files.cc")
-INPUT_OPENERS |= {f"analysis/wasm/platform/{name}" for name in ("files.cc", "modules.cc")}
+INPUT_OPENERS |= {f"analysis/wasm/platform/{name}" for name in ("files.cc", "modules.cc")} | {"analysis/wasm/bundle_parts.cc"}
 INPUT_OPENERS |= {f"analysis/{name}" for name in ("read/input_file.cc", "read/input_file.h", "read/dead_rings.cc")}  # ReadFile asks OpenInput
 INPUT_OPENERS |= {f"launcher/agent/{name}" for name in ("capture_group.cc", "capture_guard.cc", "kept_runs.cc", "local_capture.cc", "window_export.cc")}
 INPUT_OPENERS |= {f"launcher/{name}" for name in (

@@ -38,7 +38,7 @@ void Check(bool condition) {
 // Adds up all that it is handed.
 class LookingHandler : public XSpaceHandler {
  public:
-  bool OnPlane(const XPlaneTables& plane) override {
+  bool OnPlane(XPlaneTables& plane) override {
     Add(plane.plane_name);
     for (uint32_t i = 0; i < plane.events(); ++i) {
       Add(plane.EventName(i));

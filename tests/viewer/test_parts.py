@@ -3,9 +3,10 @@
 """Parts of a recording in a report: processes, devices, steps and any range of time."""
 
 import base64
+import gzip
 import json
 import re
-import subprocess
+import shutil
 
 import pytest
 
@@ -15,7 +16,7 @@ from test_report import manifest, rows_of
 H200 = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch"
 IMAGES = H200 / "images"
 XSPACES = ROOT / "tests" / "golden" / "xspace"
-PART = re.compile(r'<script type="text/plain" class="gpuprof-result" data-part="([^"]*)" data-encoding="zstd\+base64">([^<]*)</script>')
+PART = re.compile(r'<script type="text/plain" class="gpuprof-result" data-part="([^"]*)" data-encoding="gzip\+base64">([^<]*)</script>')
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
@@ -24,18 +25,20 @@ def parts_of(page):
     """Returns the results of each part, by the part's name."""
     found = {}
     for name, text in PART.findall(page.read_text(encoding="utf-8")):
-        frame = base64.b64decode(text, validate=True)
-        found[name] = json.loads(subprocess.run(["zstd", "-dc"], input=frame, capture_output=True, check=True).stdout)
+        found[name] = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
     return found
 
 
-def write_plain_report(path, folder):
-    """A report with all events, and one byte too little room for the engine: results of some parts are in it."""
-    whole = write_report(path, folder)
-    most = whole.stat().st_size - 1
-    whole.unlink()
-    page = write_report(path, folder, "--max-size", most)
-    assert "engine" not in manifest(page) and "left_out" not in manifest(page)
+def write_linked_report(path, folder):
+    """A report whose events stay in the bundle. From disk it cannot read them: results of some parts are in it."""
+    if path.suffix != ".gpt" and not path.is_dir():
+        done = gpuprof("import", path, "-o", folder / "bundle", cwd=folder)
+        assert (folder / "bundle" / "bundle.pb").exists(), done.stderr
+    else:
+        copy = shutil.copytree if path.is_dir() else shutil.copy
+        copy(path, folder / ("bundle" if path.is_dir() else path.name))
+    page = write_report(folder / ("bundle" if (folder / "bundle").exists() else path.name), folder, "--link-events")
+    assert "files_at" in manifest(page) and "left_out" not in manifest(page)
     return page
 
 
@@ -48,16 +51,17 @@ def options_of(part):
 
 
 def test_parts_have_what_stats_prints_of_them(tmp_path):
-    """A page without room for the engine has processes, and the steps that matter: each result is that of `gpuprof stats`."""
-    page = write_plain_report(IMAGES, tmp_path)
+    """A page that cannot read events has processes, and the steps that matter: each result is that of `gpuprof stats`."""
+    page = write_linked_report(IMAGES, tmp_path)
+    bundle = tmp_path / "bundle"
     named, parts = manifest(page)["parts"], parts_of(page)
     assert [each["name"] for each in named] == list(parts)
-    pids = {str(each["pid"]) for each in stats("overview", IMAGES, cwd=tmp_path)["processes"]}
+    pids = {str(each["pid"]) for each in stats("overview", bundle, cwd=tmp_path)["processes"]}
     assert {name[4:] for name in parts if name.startswith("pid=")} == pids and len(pids) == 3
     words = [each["step"] for each in named if "step" in each]
     assert "a typical one" in words[0] and any("the longest" in each for each in words)
-    counted = {step["number"] for step in stats("steps", IMAGES, cwd=tmp_path)["steps"] if not step["warmup"]}
-    led = {finding["place"]["step"] for finding in stats("overview", IMAGES, cwd=tmp_path)["findings"] if finding["place"]}
+    counted = {step["number"] for step in stats("steps", bundle, cwd=tmp_path)["steps"] if not step["warmup"]}
+    led = {finding["place"]["step"] for finding in stats("overview", bundle, cwd=tmp_path)["findings"] if finding["place"]}
     assert led & counted and {f"step={number}" for number in led & counted} <= set(parts)
     for part, results in parts.items():
         assert {"idle", "heap", "stacks:kernel", "kernels:op"} <= set(results)
@@ -67,7 +71,7 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
         chosen = results if part in list(parts)[:2] + list(parts)[3:4] else ["kernels", "heap"]
         for name in chosen:
             name_of_pass, _, key = name.partition(":")
-            printed = stats(name_of_pass, IMAGES, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
+            printed = stats(name_of_pass, bundle, *(["--by", key] if key else []), *options_of(part), cwd=tmp_path)
             if part.startswith("step="):
                 # What was read of the step: `stats` opens the tables of the pass alone.
                 results[name].pop("meta"), printed.pop("meta")
@@ -77,10 +81,11 @@ def test_parts_have_what_stats_prints_of_them(tmp_path):
 def test_devices_of_one_process_are_parts(tmp_path):
     for trace in sorted(XSPACES.glob("*.xplane.pb.gz")) + [ROOT / "tests" / "golden" / "traces" / "v1" / "gpu.gpt"]:
         devices = {each["device"] for each in stats("streams", trace, cwd=tmp_path)["streams"]}
-        page = write_plain_report(trace, tmp_path)
+        folder = tmp_path / trace.name.split(".")[0]
+        folder.mkdir()
+        page = write_linked_report(trace, folder)
         found = {name for name in parts_of(page) if name.startswith("device=")}
         assert found == ({f"device={each}" for each in devices} if len(devices) > 1 else set()), trace
-        page.unlink()
 
 
 def test_a_page_follows_a_process(tmp_path):
@@ -104,7 +109,7 @@ def test_a_page_follows_a_process(tmp_path):
 
 def test_a_step_of_the_list_narrows_every_page(tmp_path):
     """The list beside the scope has the step; the address keeps it, so that a link leads there."""
-    page = write_plain_report(IMAGES, tmp_path)
+    page = write_linked_report(IMAGES, tmp_path)
     step = next(each for each in manifest(page)["parts"] if "step" in each)
     result = parts_of(page)[step["name"]]["idle"]
     seen = probe(page, tmp_path, f"choose:Narrow all pages={step['start_ns']},{step['end_ns']};{step['name']}", "csv:idle", "address:part=", "text:idle", "read:idle", "whole", "text:idle?a=1")
@@ -163,7 +168,7 @@ def test_every_step_and_device_of_a_report_is_that_of_stats(tmp_path):
 
 def test_python_functions_of_a_range(tmp_path):
     """The whole range has the sums of `gpuprof stats stacks --by python`; its halves add up to them."""
-    trace = ROOT / "viewer" / "src" / "trace" / "fixtures" / "calls"
+    trace = ROOT / "tests" / "viewer" / "traces" / "calls"
     page = write_report(trace, tmp_path)
     total = stats("stacks", trace, "--by", "python", cwd=tmp_path)["total"]
     meta = stats("threads", trace, cwd=tmp_path)["meta"]

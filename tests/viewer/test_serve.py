@@ -100,37 +100,6 @@ def test_a_pass_that_fails_says_why(tmp_path):
         assert server.get("files/gone.gpt")[0] == 404
 
 
-@pytest.mark.parametrize("source", [IMAGES, IMAGES.parent / "language_model", TRACES / "locks.gpt", TRACES / "ops.gpt"], ids=lambda path: path.name)
-def test_outlines_are_what_the_page_finds_by_itself(tmp_path, source):
-    """Pictures, sums of ranges and hits of searches are the same with a server's outlines as without."""
-    if not source.exists():
-        source = next(path for path in sorted(TRACES.glob("*.gpt")) if path.name != "locks.gpt")
-    folder = source if source.is_dir() else tmp_path / "one"
-    if not source.is_dir():
-        folder.mkdir()
-        (folder / source.name).write_bytes(source.read_bytes())
-    script = tmp_path / "compare.mjs"
-    bundled = subprocess.run(
-        [MODULES / ".bin" / "esbuild", ROOT / "tests" / "viewer" / "compare_outlines.ts", "--bundle", "--platform=node", "--format=esm", f"--outfile={script}", "--log-level=warning"],
-        check=False, capture_output=True, text=True)
-    assert bundled.returncode == 0, bundled.stderr
-    with Served(source, cwd=tmp_path) as server:
-        done = subprocess.run(["node", script, folder, server.address], check=False, capture_output=True, text=True, timeout=LIMIT_S)
-    assert done.returncode == 0, done.stderr
-    compared = json.loads(done.stdout)
-    print(compared)
-    assert compared["outlines"] > 0 and compared["cells"] > 10_000
-
-
-def test_addresses_that_are_no_outlines(served):
-    name = trace_of(IMAGES).name
-    for path in ("", name, f"{name}/1", f"{name}/1/", f"{name}/x/9a", f"{name}/1/9", f"{name}/1/9A", f"{name}/1/9a.", f"{name}/1/9a.5", f"{name}/1/9a,", f"{name}/1/99999999999a", f"{name}/-1/9a", "../" + name):
-        assert served.get(f"outlines/{path}")[0] == 404, path
-    for path in (f"nothing.gpt/1/9a", f"{name}/1/1a", f"{name}/1/60000a"):
-        status, _, body = served.get(f"outlines/{path}")
-        assert status == 422 and json.loads(body)["reason"], path
-
-
 def test_names_that_are_no_results(served):
     for name in ("nothing", "ops:nothing", "ops:", ":module", "../results/ops", "ops/", "", "%2e%2e%2fops", "ops%00"):
         status, _, body = served.get(f"results/{name}")
@@ -454,9 +423,9 @@ def test_the_page_in_a_browser_is_that_of_the_report(tmp_path):
     requests = seen.pop("requests")
     assert_quiet({**seen, "requests": []})
     assert all(asked.startswith(server.address) for asked in requests)
-    assert any("/files/" in asked for asked in requests) and any("/results/ops" in asked for asked in requests)
+    assert any("/timeline/" in asked for asked in requests) and any("/results/ops" in asked for asked in requests)
     assert seen["text"] == report["text"]
-    # The timeline draws the same events from the server's ranges.
+    # The timeline draws the same events by the server's answers.
     assert seen["ink"] == report["ink"]
     assert seen["ink"]["timeline"]["colours"] > 20
     overview = stats("overview", IMAGES, cwd=tmp_path)

@@ -5,8 +5,8 @@
 
 import { render } from "preact";
 import { openSource } from "../data/open";
+import { beWorker, isWorker } from "../engine/worker";
 import { Broken } from "../parts/states";
-import { beWorker, isWorker } from "../trace/worker";
 import { showTextsPlainly } from "./plain_texts";
 import { keepScope } from "./scope";
 import { Shell } from "./shell";

@@ -6,19 +6,14 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { reasonOf } from "../base/reason";
 import type { Source } from "../data/source";
 import { Broken, Loading, Remark } from "../parts/states";
-import type { LateFaults, Selection, Trace } from "../trace/api";
-import { reasonOf } from "../trace/protocol";
+import type { Selection, Trace } from "../trace/api";
 import { selectionOf, useTrace } from "./open_trace";
 import { scope } from "./scope";
 
-/** An answer of the trace, with what could not be read since it was opened. */
-interface Told {
-  readonly faults?: LateFaults | undefined;
-}
-
-export interface OfScopeProps<T extends Told> {
+export interface OfScopeProps<T> {
   readonly source: Source;
   /** Asks the trace. Null: it has nothing of this kind. */
   readonly ask: (trace: Trace, selection: Selection) => Promise<T | null>;
@@ -30,10 +25,7 @@ export interface OfScopeProps<T extends Told> {
 type Answer<T> = { readonly value: T } | { readonly why: string };
 
 /** Asks the trace about the scope. Undefined: the answer is not there yet. */
-function useAnswer<T extends Told>(
-  trace: Trace,
-  ask: OfScopeProps<T>["ask"],
-): Answer<T | null> | undefined {
+function useAnswer<T>(trace: Trace, ask: OfScopeProps<T>["ask"]): Answer<T | null> | undefined {
   const now = scope.value;
   const [found, setFound] = useState<{ of: typeof now; answer: Answer<T | null> } | null>(null);
   useEffect(() => {
@@ -62,20 +54,21 @@ function Unreadable({ why, otherwise }: { why: string; otherwise: VNode }) {
 }
 
 /** Shows the answer of the events to a question about the scope. */
-export function OfScope<T extends Told>(props: OfScopeProps<T>) {
+export function OfScope<T>(props: OfScopeProps<T>) {
   const now = useTrace(props.source);
-  if (now.state === "loading") return <Loading what="the events of the recording" />;
+  if (now.state === "loading" || (now.state === "open" && now.trace.info.is_rough === true))
+    return <Loading what="the events of the recording" />;
   if (now.state === "open") return <Asked {...props} trace={now.trace} />;
   return <Unreadable why={now.why} otherwise={props.otherwise} />;
 }
 
-function Asked<T extends Told>(props: OfScopeProps<T> & { readonly trace: Trace }) {
+function Asked<T>(props: OfScopeProps<T> & { readonly trace: Trace }) {
   const { trace, ask, otherwise, children } = props;
   const answer = useAnswer(trace, ask);
   if (answer === undefined) return <Loading what="the events of the range" />;
   if ("why" in answer) return <Unreadable why={answer.why} otherwise={otherwise} />;
   if (answer.value === null) return otherwise;
-  const fault = answer.value.faults?.first ?? trace.info.faults[0];
+  const fault = trace.info.faults[0];
   return (
     <>
       {fault !== undefined && (

@@ -1,48 +1,52 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The events of the recording, opened once for all pages.
+// The events of the recording, opened once for all pages. Those of a large one are read for a while:
+// until then the trace is rough (trace/api.ts).
 
-import { useEffect, useState } from "preact/hooks";
+import { type Signal, signal } from "@preact/signals";
+import { reasonOf } from "../base/reason";
 import type { Source } from "../data/source";
 import type { Selection, Trace } from "../trace/api";
-import { openTrace } from "../trace/client";
-import { reasonOf } from "../trace/protocol";
+import { openAsked } from "../trace/asked";
 import { scope } from "./scope";
-
-const opened = new WeakMap<Source, Promise<Trace>>();
-
-function open(source: Source): Promise<Trace> {
-  let trace = opened.get(source);
-  if (trace === undefined) {
-    const { unreadable } = source;
-    trace = unreadable === undefined ? openTrace(source) : Promise.reject(new Error(unreadable));
-    opened.set(source, trace);
-  }
-  return trace;
-}
 
 export type TraceState =
   | { readonly state: "loading" }
   | { readonly state: "failed"; readonly why: string }
   | { readonly state: "open"; readonly trace: Trace };
 
+/** Fewer rows are read in a moment. */
+const MANY_ROWS = 3_000_000;
+
+const opened = new WeakMap<Source, Signal<TraceState>>();
+
+async function open(source: Source, state: Signal<TraceState>): Promise<void> {
+  const { askTimeline, unreadable = "The events are not in this page" } = source;
+  try {
+    if (askTimeline === undefined) throw new Error(unreadable);
+    const ask = askTimeline.bind(source);
+    const rough = await openAsked(ask, true);
+    if (rough.info.rows > MANY_ROWS) state.value = { state: "open", trace: rough };
+    state.value = { state: "open", trace: await openAsked(ask) };
+  } catch (error) {
+    state.value = { state: "failed", why: reasonOf(error).replace(/\.$/, "") };
+  }
+}
+
+function stateOf(source: Source): Signal<TraceState> {
+  let state = opened.get(source);
+  if (state === undefined) {
+    state = signal<TraceState>({ state: "loading" });
+    opened.set(source, state);
+    void open(source, state);
+  }
+  return state;
+}
+
 /** Opens the events when a page needs them. */
 export function useTrace(source: Source): TraceState {
-  const [now, setNow] = useState<TraceState>({ state: "loading" });
-  useEffect(() => {
-    let isShown = true;
-    open(source).then(
-      (trace) => isShown && setNow({ state: "open", trace }),
-      (error: unknown) => {
-        if (isShown) setNow({ state: "failed", why: reasonOf(error) });
-      },
-    );
-    return () => {
-      isShown = false;
-    };
-  }, [source]);
-  return now;
+  return stateOf(source).value;
 }
 
 /** Returns what the scope selects of the events. */

@@ -37,8 +37,10 @@ it("leaves out what makes no sense", () => {
   expect(parsePart("9,5;pid=3")).toEqual({ ...WHOLE, pid: 3 });
 });
 
+const SOURCE = { manifest: MANIFEST, result: async () => null };
+
 it("finds the results that are nearest to the scope", () => {
-  const nearest = (scope: typeof WHOLE) => partOf(scopeOfResults(MANIFEST, scope));
+  const nearest = (scope: typeof WHOLE) => partOf(scopeOfResults(SOURCE, scope));
   expect(nearest({ ...WHOLE, range })).toBe("");
   expect(nearest({ ...WHOLE, range, step: 3 })).toBe("5,9;step=3");
   expect(resultsOf({ ...WHOLE, range, step: 3, device: 1 })).toBe("step=3;device=1");
@@ -48,7 +50,7 @@ it("finds the results that are nearest to the scope", () => {
   expect(nearest({ ...WHOLE, range, step: 3, pid: 13 })).toBe("5,9;step=3");
   expect(nearest({ ...WHOLE, pid: 13, device: 1 })).toBe("device=1");
   expect(
-    partOf(scopeOfResults({ ...MANIFEST, http: true }, { ...WHOLE, range, pid: 13, device: 1 })),
+    partOf(scopeOfResults({ ...SOURCE, computes: true }, { ...WHOLE, range, pid: 13, device: 1 })),
   ).toBe("5,9;pid=13;device=1");
 });
 

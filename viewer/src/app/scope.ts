@@ -7,7 +7,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { duration } from "../base/format";
-import type { Manifest } from "../data/source";
+import type { Source } from "../data/source";
 import { deviceWord, type Range, replaceParams, route } from "./state";
 
 export interface Scope {
@@ -79,13 +79,13 @@ export function scopeWords({ range, step, pid, device }: Scope): string {
   return words.length === 0 ? "the whole run" : words.join(", ");
 }
 
-/** Returns whether the source has the results of every part: a server or the engine computes them. */
-export function hasAllParts({ http, engine }: Manifest): boolean {
-  return http === true || engine === true;
+/** Returns whether the source has the results of a part. */
+export function hasPart({ computes, manifest }: Source, part: string): boolean {
+  return computes === true || manifest.parts?.some(({ name }) => name === part) === true;
 }
 
 /** Returns the scope, or what is left of it that the source has results of. */
-export function scopeOfResults(manifest: Manifest, wanted: Scope): Scope {
+export function scopeOfResults(source: Source, wanted: Scope): Scope {
   const wider = [
     wanted,
     allTime(wanted),
@@ -93,9 +93,7 @@ export function scopeOfResults(manifest: Manifest, wanted: Scope): Scope {
     { ...WHOLE, pid: wanted.pid },
     { ...WHOLE, device: wanted.device },
   ];
-  const has = (part: string) =>
-    hasAllParts(manifest) || manifest.parts?.some(({ name }) => name === part) === true;
-  return wider.find((each) => !isWhole(each) && has(resultsOf(each))) ?? WHOLE;
+  return wider.find((each) => !isWhole(each) && hasPart(source, resultsOf(each))) ?? WHOLE;
 }
 
 /** Keeps the scope in the address. A link to another page takes the scope along. */

@@ -6,8 +6,8 @@
 
 import { duration } from "../base/format";
 import type { Overview } from "../data/results";
-import type { Manifest, Source } from "../data/source";
-import { hasAllParts, isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
+import type { Source } from "../data/source";
+import { hasPart, isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
 import { deviceWord, route, timelineHash } from "./state";
 import { useResult } from "./use_result";
 
@@ -30,8 +30,8 @@ function Group({ label, choices }: { label: string; choices: readonly Choice[] }
 }
 
 /** Returns the steps that matter: those of a report, or the typical and the longest one. */
-function stepsOf(manifest: Manifest, overview: Overview | null): Choice[] {
-  if (!hasAllParts(manifest)) {
+function stepsOf({ computes, manifest }: Source, overview: Overview | null): Choice[] {
+  if (computes !== true) {
     return (manifest.parts ?? []).flatMap(({ name, step, start_ns, end_ns }): Choice[] =>
       step === undefined ? [] : [[`${start_ns},${end_ns};${name}`, `Step ${step}`]],
     );
@@ -47,13 +47,12 @@ function stepsOf(manifest: Manifest, overview: Overview | null): Choice[] {
 }
 
 /** Offers steps, processes and devices, where there are several and the source has results of them. */
-function Choices({ source: { manifest } }: { source: Source }) {
+function Choices({ source }: { source: Source }) {
   const overview = useResult("overview");
   const overlap = useResult("overlap");
-  const has = ([part]: Choice) =>
-    hasAllParts(manifest) || manifest.parts?.some(({ name }) => name === part) === true;
+  const has = ([part]: Choice) => hasPart(source, part);
   const run = overview.state === "ready" ? overview.value : null;
-  const steps = stepsOf(manifest, run);
+  const steps = stepsOf(source, run);
   const processes = (run?.processes ?? [])
     .map(({ pid, name }): Choice => [`pid=${pid}`, `${name} ${pid}`])
     .filter(has);

@@ -139,7 +139,7 @@ function Shown({ page, source }: { page: Page; source: Source }) {
   const { narrows, ofRange: OfRange } = page;
   const wanted =
     page.isWhole === true ? WHOLE : page.isOfAllTime ? allTime(scope.value) : scope.value;
-  const shown = scopeOfResults(source.manifest, wanted);
+  const shown = scopeOfResults(source, wanted);
   const isExact = partOf(shown) === partOf(wanted);
   const otherwise = (
     <PagePart.Provider value={resultsOf(shown)}>

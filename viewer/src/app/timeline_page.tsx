@@ -11,7 +11,11 @@ import { allTime, narrowTo, partOf, scope } from "./scope";
 import { timelineHash } from "./state";
 
 export function TimelinePage({ source }: { readonly source: Source }) {
-  return source.files.length === 0 ? <NoEvents /> : <Events source={source} />;
+  return source.askTimeline === undefined && source.unreadable === undefined ? (
+    <NoEvents />
+  ) : (
+    <Events source={source} />
+  );
 }
 
 function Events({ source }: { readonly source: Source }) {
@@ -25,7 +29,7 @@ function Events({ source }: { readonly source: Source }) {
     const { start_ns: _, end_ns: __, ...only } = selectionOf(now.trace);
     const first = range === null ? {} : { first: timelineHash(range.start_ns, range.end_ns) };
     // Other tracks are another timeline.
-    const key = partOf(allTime(scope.value));
+    const key = `${partOf(allTime(scope.value))} ${now.trace.info.is_rough === true}`;
     return <Timeline key={key} trace={now.trace} only={only} {...first} onNarrow={narrow} />;
   }
   return (

@@ -1,14 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Base64File, fromBase64, openReport } from "./report";
-import { isThere } from "./source";
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
+import { fromBase64, linkedFiles, openReport, readStretches, unpackText } from "./report";
 
 /** A document that has what the source asks for. */
 function page(manifest: string | null, blocks: Record<string, string>[] = []): Document {
@@ -18,7 +12,9 @@ function page(manifest: string | null, blocks: Record<string, string>[] = []): D
     kind: block.kind,
   }));
   return {
-    getElementById: () => (manifest === null ? null : { textContent: manifest }),
+    baseURI: "file:///tmp/report.html",
+    getElementById: (id: string) =>
+      id === "gpuprof-manifest" && manifest !== null ? { textContent: manifest } : null,
     querySelectorAll: (selector: string) => elements.filter((e) => selector.endsWith(`-${e.kind}`)),
   } as unknown as Document;
 }
@@ -31,57 +27,37 @@ const MANIFEST = JSON.stringify({
   failed: [],
 });
 
-describe("Base64File", () => {
-  it("reads every part of every file", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 80 }), fc.nat(), fc.nat(), async (all, a, b) => {
-        const begin = a % (all.length + 1);
-        const length = b % (all.length - begin + 1);
-        const file = new Base64File("p1-1.gpt", all.length, () => toBase64(all));
-        expect(await file.read(begin, length)).toEqual(all.slice(begin, begin + length));
-      }),
-    );
+/** Packs a text as `gpuprof report` does. */
+async function gzip(text: string): Promise<Uint8Array> {
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}
+
+describe("what a report carries of a file", () => {
+  it("is the file, or its stretches", () => {
+    const joined = new Uint8Array([1, 2, 3, 4, 5]);
+    expect(readStretches(null, joined)).toEqual([{ offset: 0, bytes: joined }]);
+    expect(readStretches("7:2,100:3", joined)).toEqual([
+      { offset: 7, bytes: new Uint8Array([1, 2]) },
+      { offset: 100, bytes: new Uint8Array([3, 4, 5]) },
+    ]);
   });
 
-  it("refuses a part that is not within the file", async () => {
-    const file = new Base64File("p1-1.gpt", 3, () => "AAAA");
-    await expect(file.read(1, 3)).rejects.toThrow("3 bytes");
-    await expect(file.read(-1, 1)).rejects.toThrow(RangeError);
-    await expect(file.read(0.5, 1)).rejects.toThrow(RangeError);
+  it("is nothing if the files are with a web server", () => {
+    const files = [{ name: "rank 1/p 1.gpt", size: 9 }];
+    const manifest = { ...JSON.parse(MANIFEST), files, files_at: "../run%201/" };
+    expect(linkedFiles(manifest, "https://host/pages/page.html?x#y")).toEqual([
+      { path: "rank 1/p 1.gpt", size: 9, at: "https://host/run%201/rank%201/p%201.gpt" },
+    ]);
   });
+});
 
-  it("reads the parts that it carries, and 0 between them", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uint8Array({ minLength: 1, maxLength: 80 }),
-        fc.array(fc.nat(79), { maxLength: 8 }),
-        fc.nat(),
-        fc.nat(),
-        async (all, cuts, a, b) => {
-          const borders = [...new Set(cuts.map((cut) => cut % all.length))].sort((x, y) => x - y);
-          const parts = borders.flatMap((from, i) => {
-            const to = borders[i + 1];
-            return i % 2 === 0 && to !== undefined ? [{ from, to }] : [];
-          });
-          const carried = parts.flatMap(({ from, to }) => [...all.slice(from, to)]);
-          const text = parts.map(({ from, to }) => `${from}:${to - from}`).join();
-          const base64 = toBase64(Uint8Array.from(carried));
-          const file = new Base64File("p1-1.gpt", all.length, () => base64, text || "0:0");
-          const begin = a % all.length;
-          const length = 1 + (b % (all.length - begin));
-          const isIn = (place: number) => parts.some(({ from, to }) => from <= place && place < to);
-          const expected = all.map((byte, place) => (isIn(place) ? byte : 0));
-          expect(await file.read(begin, length)).toEqual(expected.slice(begin, begin + length));
-          const whole = parts.some(({ from, to }) => from <= begin && begin + length <= to);
-          expect(isThere(file, begin, length)).toBe(whole);
-        },
-      ),
-    );
-  });
-
-  it("says that a file is cut", async () => {
-    const file = new Base64File("p1-1.gpt", 6, () => "AAAA");
-    await expect(file.read(0, 6)).rejects.toThrow("cut");
+describe("unpackText", () => {
+  it("stops at a text that is too long", async () => {
+    const packed = await gzip("0123456789");
+    expect(await unpackText(packed)).toBe("0123456789");
+    await expect(unpackText(packed, 9)).rejects.toThrow("too long");
+    await expect(unpackText(packed.subarray(0, 12))).rejects.toThrow();
   });
 });
 
@@ -95,11 +71,10 @@ describe("openReport", () => {
   });
 
   it("reads packed results, plain ones and none", async () => {
-    // The frame is that of `echo '{"count":3}' | zstd --stream-size=12`.
-    const packed = "KLUv/SQMYQAAeyJjb3VudCI6M30KV7kteQ==";
+    const packed = btoa(String.fromCharCode(...(await gzip('{"count":3}'))));
     const source = openReport(
       page(MANIFEST, [
-        { kind: "result", "data-pass": "ops", "data-encoding": "zstd+base64", text: packed },
+        { kind: "result", "data-pass": "ops", "data-encoding": "gzip+base64", text: packed },
         { kind: "result", "data-pass": "steps", text: '{"steps":[]}' },
         { kind: "file", "data-name": "p1-1.gpt", "data-size": "3", text: "AQID" },
       ]),
@@ -107,9 +82,14 @@ describe("openReport", () => {
     expect(await source?.result("ops")).toEqual({ count: 3 });
     expect(await source?.result("steps")).toEqual({ steps: [] });
     expect(await source?.result("kernels")).toBeNull();
-    expect(source?.files.map((file) => [file.name, file.size])).toEqual([["p1-1.gpt", 3]]);
-    expect(await source?.files[0]?.read(0, 3)).toEqual(new Uint8Array([1, 2, 3]));
+    expect(source?.askTimeline).toBeUndefined();
   });
+});
+
+it("a page from disk cannot read files beside it, and says so", () => {
+  const linked = JSON.stringify({ ...JSON.parse(MANIFEST), files: [], files_at: "run1/" });
+  expect(openReport(page(linked))?.unreadable).toContain("Open this page from a web server");
+  expect(openReport(page(MANIFEST))?.unreadable).toBeUndefined();
 });
 
 it("fromBase64 throws on foreign digits", () => {

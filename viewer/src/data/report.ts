@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The source inside a report: blocks of text in the page, decoded when they are asked for. The page
-// holds a few large text nodes, so a block that is never asked for costs no decoding. The files may
-// be elsewhere: then http.ts reads them.
+// holds a few large text nodes, so a block that is never asked for costs no decoding. The engine
+// reads the files, which may be with a web server.
 
 import { EngineClient } from "../engine/client";
-import { decompressText } from "../trace/zstd";
-import { linkedFiles } from "./http";
-import { checkPart, type Manifest, type Part, type Source, type TraceFile } from "./source";
+import type { BundleFile, Stretch } from "../engine/protocol";
+import type { Manifest, Source } from "./source";
 
 /** Bytes of a result: more than a browser makes objects of. */
 const MOST_TEXT = 1 << 30;
@@ -21,59 +20,17 @@ export function fromBase64(text: string): Uint8Array {
   return bytes;
 }
 
-/** A stretch of a file that a report carries. */
-interface Carried extends Part {
-  /** Its place among the bytes that are carried. */
-  readonly place: number;
-}
-
-/** Reads "OFFSET:BYTES,OFFSET:BYTES". */
-function readParts(text: string): Carried[] {
+/** Reads "OFFSET:BYTES,OFFSET:BYTES": the stretches of a file that a text carries, joined. */
+export function readStretches(parts: string | null, joined: Uint8Array): Stretch[] {
+  if (parts === null) return [{ offset: 0, bytes: joined }];
   let place = 0;
-  return text.split(",").map((each) => {
-    const [offset = 0, bytes = 0] = each.split(":").map(Number);
-    const part = { offset, bytes, place };
-    place += bytes;
-    return part;
+  return parts.split(",").map((each) => {
+    const [offset = 0, length = 0] = each.split(":").map(Number);
+    // A copy: what goes to the worker must own its bytes.
+    const bytes = joined.slice(place, place + length);
+    place += length;
+    return { offset, bytes };
   });
-}
-
-/** A file as base64 text. A part is decoded from the digits that hold it, not from all. */
-export class Base64File implements TraceFile {
-  readonly name: string;
-  readonly size: number;
-  readonly #text: () => string;
-  readonly parts?: readonly Carried[];
-
-  /** `parts`: what the text has of the file; null: all. */
-  constructor(name: string, size: number, text: () => string, parts: string | null = null) {
-    this.name = name;
-    this.size = size;
-    this.#text = text;
-    if (parts !== null) this.parts = readParts(parts);
-  }
-
-  async read(offset: number, length: number): Promise<Uint8Array> {
-    checkPart(this, offset, length);
-    if (this.parts === undefined) return this.#carried(offset, length);
-    const bytes = new Uint8Array(length);
-    for (const part of this.parts) {
-      const from = Math.max(part.offset, offset);
-      const to = Math.min(part.offset + part.bytes, offset + length);
-      if (from < to)
-        bytes.set(this.#carried(part.place + from - part.offset, to - from), from - offset);
-    }
-    return bytes;
-  }
-
-  #carried(place: number, length: number): Uint8Array {
-    const first = Math.floor(place / 3);
-    const last = Math.ceil((place + length) / 3);
-    const bytes = fromBase64(this.#text().slice(first * 4, last * 4));
-    const begin = place - first * 3;
-    if (bytes.length < begin + length) throw new RangeError(`${this.name} is cut`);
-    return bytes.subarray(begin, begin + length);
-  }
 }
 
 function isManifest(value: unknown): value is Manifest {
@@ -98,42 +55,88 @@ export function readManifest(page: Document): Manifest | null {
   return manifest;
 }
 
-function textOf(element: Element): string {
+/** Unpacks gzip. Throws if the text is longer than a browser makes objects of. */
+export async function unpackText(packed: Uint8Array, most = MOST_TEXT): Promise<string> {
+  const reader = new Blob([packed as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream("gzip"))
+    .getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new RangeError("a result is too long");
+    }
+    pieces.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return new TextDecoder().decode(bytes);
+}
+
+async function textOf(element: Element): Promise<string> {
   const text = element.textContent ?? "";
-  const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
-  return isPacked ? decompressText(fromBase64(text), MOST_TEXT) : text;
+  const isPacked = element.getAttribute("data-encoding") === "gzip+base64";
+  return isPacked ? unpackText(fromBase64(text)) : text;
 }
 
 /** Reads the JSON of an element; null: there is no such element. */
-function read(element: Element | undefined): unknown {
-  return element === undefined ? null : JSON.parse(textOf(element));
+async function read(element: Element | undefined): Promise<unknown> {
+  return element === undefined ? null : JSON.parse(await textOf(element));
 }
 
 /** Returns the text of the element with this name; empty: there is none. */
-export function textIn(page: Document, name: string): string {
+export async function textIn(page: Document, name: string): Promise<string> {
   const element = page.getElementById(name);
   return element === null ? "" : textOf(element);
 }
 
-/** Returns the engine that a document carries; null: none. */
-function engineIn(
-  page: Document,
-  { title }: Manifest,
-  files: readonly TraceFile[],
-): EngineClient | null {
+/** Returns the files inside a document, decoded. */
+function filesIn(page: Document): BundleFile[] {
+  return [...page.querySelectorAll("script.gpuprof-file")].map((each) => ({
+    path: each.getAttribute("data-name") ?? "",
+    size: Number(each.getAttribute("data-size")),
+    at: readStretches(each.getAttribute("data-parts"), fromBase64(each.textContent ?? "")),
+  }));
+}
+
+/** Returns the files of a report whose events stayed in the bundle. */
+export function linkedFiles({ files = [], files_at = "" }: Manifest, base: string): BundleFile[] {
+  // The files of a rank lie in a folder.
+  const addressOf = (name: string) => name.split("/").map(encodeURIComponent).join("/");
+  return files.map(({ name, size }) => {
+    return { path: name, size, at: new URL(files_at + addressOf(name), base).href };
+  });
+}
+
+const FROM_DISK =
+  "The events are in the files of the bundle, and a page from disk may not read them. Open this page from a web server that has both";
+
+/** Returns the engine that a document carries; null: none, or it cannot read the files. */
+function engineIn(page: Document, manifest: Manifest): EngineClient | null {
   const block = page.getElementById("gpuprof-engine");
   if (block === null) return null;
+  const more = ["names.pb.zst", "parts.pb"].flatMap((path): BundleFile[] => {
+    const text = page.getElementById(`gpuprof-${path.split(".", 1)[0]}`)?.textContent;
+    if (text == null) return [];
+    const bytes = fromBase64(text);
+    return [{ path, size: bytes.length, at: [{ offset: 0, bytes }] }];
+  });
   return new EngineClient({
-    folder: title,
+    folder: manifest.title,
     packed: () => fromBase64(block.textContent ?? ""),
-    files: async () => {
-      const names = page.getElementById("gpuprof-names")?.textContent ?? "";
-      const whole = files.map(async (file) => ({
-        path: file.name,
-        bytes: await file.read(0, file.size),
-      }));
-      return [{ path: "names.pb.zst", bytes: fromBase64(names) }, ...(await Promise.all(whole))];
-    },
+    files: () => [
+      ...more,
+      ...(manifest.files_at === undefined ? filesIn(page) : linkedFiles(manifest, page.baseURI)),
+    ],
   });
 }
 
@@ -149,31 +152,27 @@ export function openReport(page: Document): Source | null {
     else parts.set(part, each);
   }
   let lastPart = "";
-  let resultsOfPart: Readonly<Record<string, unknown>> = {};
-  const files: TraceFile[] = [];
-  for (const each of page.querySelectorAll("script.gpuprof-file")) {
-    const name = each.getAttribute("data-name") ?? "";
-    const size = Number(each.getAttribute("data-size"));
-    const text = () => each.textContent ?? "";
-    files.push(new Base64File(name, size, text, each.getAttribute("data-parts")));
-  }
-  const linked = manifest.files_at === undefined ? {} : linkedFiles(manifest);
-  const engine = engineIn(page, manifest, linked.files ?? files);
+  let resultsOfPart: Promise<unknown> = Promise.resolve(null);
+  // Browsers keep pages from disk away from files.
+  const isReadable = manifest.files_at === undefined || /^https?:/.test(page.baseURI);
+  const engine = isReadable ? engineIn(page, manifest) : null;
+  const computes = engine !== null && manifest.lacks_events !== true;
   return {
     manifest,
-    files,
-    ...linked,
+    ...(computes && { computes }),
+    ...(!isReadable && { unreadable: FROM_DISK }),
     ...(engine !== null && { askTimeline: (question: string) => engine.askTimeline(question) }),
     async result(name: string): Promise<unknown> {
       const [pass = "", part] = name.split("@", 2);
       if (part === undefined) return read(results.get(pass));
-      if (engine !== null) return JSON.parse(await engine.ask(name));
+      const element = parts.get(part);
+      if (element === undefined && computes) return JSON.parse(await engine.ask(name));
       // One element has all results of a part, and pages ask for several.
       if (part !== lastPart) {
-        resultsOfPart = (read(parts.get(part)) ?? {}) as Record<string, unknown>;
+        resultsOfPart = read(element);
         lastPart = part;
       }
-      return resultsOfPart[pass] ?? null;
+      return ((await resultsOfPart) as Record<string, unknown> | null)?.[pass] ?? null;
     },
   };
 }

@@ -34,7 +34,10 @@ function made() {
     {
       folder: "run1",
       packed: () => new Uint8Array([1]),
-      files: async () => [{ path: "p1-1.gpt", bytes: new Uint8Array([2]) }],
+      files: () => [
+        { path: "p1-1.gpt", size: 1, at: [{ offset: 0, bytes: new Uint8Array([2]) }] },
+        { path: "p2-1.gpt", size: 9, at: "https://host/p2-1.gpt" },
+      ],
     },
     () => {
       workers.push(new Double());
@@ -55,7 +58,10 @@ describe("EngineClient", () => {
     expect(workers).toHaveLength(1);
     const heard = workers[0]?.heard ?? [];
     expect(heard.map(({ type }) => type)).toEqual(["engine", "ask", "ask"]);
-    expect(heard[0]).toMatchObject({ folder: "run1", files: [{ path: "p1-1.gpt" }] });
+    expect(heard[0]).toMatchObject({
+      folder: "run1",
+      files: [{ path: "p1-1.gpt" }, { path: "p2-1.gpt" }],
+    });
     workers[0]?.say({ type: "answer", id: 1, text: "{}" });
     workers[0]?.say({ type: "refused", id: 0, why: "There is no step 1." });
     await expect(answers[1]).resolves.toBe("{}");
@@ -67,7 +73,7 @@ describe("EngineClient", () => {
     const first = client.ask("kernels");
     const second = client.ask("ops");
     await settled();
-    workers[0]?.say({ type: "broken", why: "unreachable" });
+    workers[0]?.say({ type: "broken", why: "unreachable", isTold: false });
     await expect(first).rejects.toThrow(/unreachable.*gpuprof serve/);
     await expect(second).rejects.toThrow(NoResult);
     expect(workers[0]?.isOver).toBe(true);
@@ -76,5 +82,9 @@ describe("EngineClient", () => {
     expect(workers).toHaveLength(2);
     workers[1]?.fail("no memory");
     await expect(third).rejects.toThrow("no memory");
+    const fourth = client.ask("ops");
+    await settled();
+    workers[2]?.say({ type: "broken", why: "Nothing is at run1/.", isTold: true });
+    await expect(fourth).rejects.toThrow(new NoResult("Nothing is at run1/."));
   });
 });

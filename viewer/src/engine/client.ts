@@ -5,13 +5,13 @@
 // replaced at the next question.
 
 import { NoResult } from "../data/source";
-import { startWorker } from "../trace/worker";
-import type { FromEngine, ToEngine, WholeFile } from "./protocol";
+import type { BundleFile, FromEngine, ToEngine } from "./protocol";
+import { startWorker } from "./worker";
 
 /** What the engine needs. It is decoded at the first question, and for each new engine. */
 export interface EngineParts {
   packed(): Uint8Array;
-  files(): Promise<WholeFile[]>;
+  files(): BundleFile[];
   readonly folder: string;
 }
 
@@ -65,15 +65,16 @@ export class EngineClient {
 
   async #started(): Promise<EngineWorker> {
     try {
-      const files = await this.parts.files();
+      const files = this.parts.files();
       const packed = this.parts.packed();
       const { folder } = this.parts;
       const worker = this.start();
       worker.addEventListener("message", ({ data }) => this.#hear(worker, data as FromEngine));
       worker.addEventListener("error", ({ message }) =>
-        this.#end(worker, message || "the worker failed"),
+        this.#end(worker, wordsOf(message || "the worker failed")),
       );
-      const moved = [packed, ...files.map(({ bytes }) => bytes)].map(
+      const stretches = files.flatMap(({ at }) => (typeof at === "string" ? [] : at));
+      const moved = [packed, ...stretches.map(({ bytes }) => bytes)].map(
         ({ buffer }) => buffer as ArrayBuffer,
       );
       worker.postMessage({ type: "engine", packed, files, folder }, moved);
@@ -86,7 +87,7 @@ export class EngineClient {
 
   #hear(worker: EngineWorker, message: FromEngine): void {
     if (message.type === "broken") {
-      this.#end(worker, message.why);
+      this.#end(worker, message.isTold ? message.why : wordsOf(message.why));
       return;
     }
     const question = this.#questions.get(message.id);
@@ -101,6 +102,6 @@ export class EngineClient {
     this.#worker = null;
     const questions = [...this.#questions.values()];
     this.#questions.clear();
-    for (const question of questions) question.reject(new NoResult(wordsOf(why)));
+    for (const question of questions) question.reject(new NoResult(why));
   }
 }

@@ -3,10 +3,18 @@
 
 // The words between the page and the worker that has the engine.
 
-/** A file of the bundle, as a whole. */
-export interface WholeFile {
-  readonly path: string;
+/** A stretch of a file. */
+export interface Stretch {
+  readonly offset: number;
   readonly bytes: Uint8Array;
+}
+
+/** A file of the bundle. */
+export interface BundleFile {
+  readonly path: string;
+  readonly size: number;
+  /** What the page has of it, by offset; or where a web server has it. */
+  readonly at: readonly Stretch[] | string;
 }
 
 export type ToEngine =
@@ -14,7 +22,7 @@ export type ToEngine =
       readonly type: "engine";
       /** The module by gzip. */
       readonly packed: Uint8Array;
-      readonly files: readonly WholeFile[];
+      readonly files: readonly BundleFile[];
       /** The folder's name in results. */
       readonly folder: string;
     }
@@ -26,5 +34,5 @@ export type FromEngine =
   | { readonly type: "answer"; readonly id: number; readonly text: string | Uint8Array }
   /** The question has no answer. */
   | { readonly type: "refused"; readonly id: number; readonly why: string }
-  /** The engine cannot go on. */
-  | { readonly type: "broken"; readonly why: string };
+  /** The engine cannot go on. `isTold`: `why` is a sentence for people. */
+  | { readonly type: "broken"; readonly why: string; readonly isTold: boolean };

@@ -3,10 +3,11 @@
 
 // The worker's end: has the engine, and answers one question after the other.
 
+import { reasonOf } from "../base/reason";
 import { Engine, Refused } from "./engine";
+import { openFiles, Unreachable } from "./files";
 import { compilePacked } from "./packed";
 import type { FromEngine, ToEngine } from "./protocol";
-import type { EngineFile } from "./wasi";
 
 /** Where messages come from and go to: a worker's own scope, or a port of tests. */
 export interface EnginePort {
@@ -14,19 +15,8 @@ export interface EnginePort {
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 async function start({ packed, files, folder }: ToEngine & { type: "engine" }): Promise<Engine> {
-  const opened = files.map(
-    ({ path, bytes }): EngineFile => ({
-      path,
-      size: bytes.length,
-      read: (offset, length) => bytes.subarray(offset, offset + length),
-    }),
-  );
-  return Engine.start(await compilePacked(packed), opened, folder);
+  return Engine.start(await compilePacked(packed), openFiles(files), folder);
 }
 
 /** Answers questions for the page. Other messages are somebody else's. */
@@ -46,7 +36,10 @@ export function serveEngine(port: EnginePort): void {
       }
     } catch (error) {
       if (error instanceof Refused) port.postMessage({ type: "refused", id, why: reasonOf(error) });
-      else port.postMessage({ type: "broken", why: reasonOf(error) });
+      else {
+        const isTold = error instanceof Unreachable;
+        port.postMessage({ type: "broken", why: reasonOf(error), isTold });
+      }
     }
   };
 

@@ -3,14 +3,17 @@
 
 // Whose work the page contains, and under which licences.
 
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { noticesIn } from "../base/notices";
 import { textIn } from "../data/report";
 import { Remark } from "../parts/states";
 
 export function Licences() {
   const text = useMemo(() => noticesIn(document), []);
-  const ofEngine = useMemo(() => textIn(document, "gpuprof-notices"), []);
+  const [ofEngine, setOfEngine] = useState("");
+  useEffect(() => {
+    textIn(document, "gpuprof-notices").then(setOfEngine, () => {});
+  }, []);
   return (
     <div class="page">
       <div class="head">

@@ -14,7 +14,6 @@ import { MemoryChart } from "../parts/memory_chart";
 import {
   type CounterAnswer,
   isSelected,
-  type LateFaults,
   type Selection,
   type Trace,
   type TrackInfo,
@@ -49,7 +48,6 @@ function greatest(values: Float64Array): number {
 
 interface Uses {
   readonly uses: readonly Use[];
-  readonly faults?: LateFaults | undefined;
 }
 
 /** Returns what was live in the range. Null: no memory was recorded in it. */
@@ -71,7 +69,7 @@ async function usesOf(trace: Trace, selection: Selection): Promise<Uses | null> 
     const time_ns = Math.max(near.time_ns[top] ?? from, start_ns);
     uses.push({ track, curve, begin, end, peak: { time_ns, bytes: near.most[top] ?? begin } });
   }
-  return uses.length === 0 ? null : { uses, faults: uses.at(-1)?.curve.faults };
+  return uses.length === 0 ? null : { uses };
 }
 
 function UseOf({ trace, track, curve, begin, end, peak }: Use & { trace: Trace }) {

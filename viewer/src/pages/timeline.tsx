@@ -16,7 +16,7 @@ import "../timeline/timeline.css";
 import "../timeline/narrow.css";
 import { count, duration } from "../timeline/units";
 import type { Window } from "../timeline/view";
-import type { LateFaults, SelectedTracks, Trace } from "../trace/api";
+import type { SelectedTracks, Trace } from "../trace/api";
 
 export interface TimelineProps {
   readonly trace: Trace;
@@ -263,16 +263,8 @@ function Help({ model }: { readonly model: Model }) {
   );
 }
 
-/** Says how many parts could not be read, and why the first could not. */
-export function lateWords({ count: many, first }: LateFaults): string {
-  const parts = many === 1 ? "A part" : `${count(many)} parts`;
-  return `${parts} of the trace could not be read and ${many === 1 ? "is" : "are"} missing here: ${first}`;
-}
-
 function Faults({ model }: { readonly model: Model }) {
-  const late = model.late.value;
-  const words = late === null ? "" : lateWords(late);
-  const faults = [...model.trace.info.faults, words, model.fault.value].filter((text) => text);
+  const faults = [...model.trace.info.faults, model.fault.value].filter((text) => text);
   if (faults.length === 0) return null;
   return (
     <div class="tl-faults" role="status">

@@ -77,7 +77,6 @@ function useSums(model: Model, range: Window, kind: TrackKind | undefined): Sums
         return { range: question.range, answers };
       },
       (_, answer, stale) => {
-        for (const one of answer.answers.values()) model.met(one.faults);
         if (!stale) setSums(answer);
       },
       (_, reason) => {

@@ -100,9 +100,6 @@ function addTrack(
   }
 }
 
-/** How long to wait while the events are still being read. */
-const AGAIN_MS = 500;
-
 /** Asks the trace for a minimap of a width. */
 export async function askMini(
   trace: Trace,
@@ -116,12 +113,7 @@ export async function askMini(
   if (tracks.length === 0) return sumUp({ spans: [], names: [] }, kinds, whole, columns);
   const ids = tracks.map((track) => track.id);
   const scale = (whole.end - whole.start) / Math.max(width - GUTTER, 1);
-  for (;;) {
-    const answer = await trace.spans(ids, whole.start, whole.end, scale);
-    if (!answer.spans.some((spans) => spans.isRough === true))
-      return sumUp(answer, kinds, whole, columns);
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-  }
+  return sumUp(await trace.spans(ids, whole.start, whole.end, scale), kinds, whole, columns);
 }
 
 /** Returns the place of a moment in the minimap. */

@@ -5,7 +5,7 @@
 // when to draw, and the page's parts listen to its signals.
 
 import { signal } from "@preact/signals";
-import type { EventDetail, LateFaults, SelectedTracks, Trace } from "../trace/api";
+import type { EventDetail, SelectedTracks, Trace } from "../trace/api";
 import { follow } from "./arrows";
 import { Match, MOST_HITS } from "./finding";
 import { type Hit, placeOf, type Sight, stripOf } from "./hits";
@@ -55,7 +55,6 @@ export class Model implements Sight {
   /** A sentence about what could not be read; "": nothing went wrong. */
   readonly fault = signal("");
   /** Faults that were met after opening; null: none. */
-  readonly late = signal<LateFaults | null>(null);
   /** Arrows of the slice under the pointer, when it is not the selected one. */
   readonly hoveredDetail = signal<EventDetail | null>(null);
   mini: Mini | null = null;
@@ -104,7 +103,6 @@ export class Model implements Sight {
       this.whole,
       () => this.answered(),
       (reason) => this.failed(reason),
-      (faults) => this.met(faults),
     );
     this.settled.value = this.view;
     this.open(readLink(link, this.whole, tracks));
@@ -202,11 +200,6 @@ export class Model implements Sight {
     }
     this.scroll = clampScroll(this.scroll, this.layout, this.height);
     this.dirty("all");
-  }
-
-  /** Takes note of what could not be read since the trace was opened. */
-  met(faults: LateFaults | undefined): void {
-    if (faults !== undefined && faults.count !== this.late.value?.count) this.late.value = faults;
   }
 
   /** Says what could not be read. */

@@ -4,7 +4,7 @@
 // Turns the pictures of the visible tracks into rectangles and labels. It knows no canvas. If a
 // frame would have too many rectangles, small slices are gathered into wider columns until they fit.
 
-import type { Bars as CellBars, TrackKind } from "../trace/api";
+import type { Bars as CellBars, TraceInfo, TrackKind } from "../trace/api";
 import type { Match } from "./finding";
 import { foldLabel, readable, shortName, type Widths } from "./labels";
 import { type Band, GUTTER, PAD, type Placed } from "./layout";
@@ -41,6 +41,8 @@ export interface SceneInput {
   picture(track: number): Picture | undefined;
   readonly match: Match | null;
   readonly widths: Widths;
+  /** The trace: whether its events are still being read. */
+  readonly info: Pick<TraceInfo, "is_rough">;
   /** Rectangles that the scene may have. */
   readonly most: number;
 }
@@ -309,7 +311,7 @@ class TrackScene {
     const x = Math.max(left, GUTTER) + 3;
     const share = busy / Math.max(end - start, 1);
     const free = left + width - x - 3;
-    const why = spans.isRough === true ? "being read" : "left out";
+    const why = this.input.info.is_rough === true ? "being read" : "left out";
     const text = foldLabel(spans.count[i] ?? 0, share, free, this.input.widths, why);
     const at = tall ? y + 8 : y + this.height / 2 + 0.5;
     if (text !== "") {

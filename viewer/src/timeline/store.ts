@@ -5,7 +5,7 @@
 // gathered; an answer that fits the view worse than the picture that is there is dropped, and the
 // last picture stays until a better one comes.
 
-import type { CounterAnswer, LateFaults, Spans, SpansAnswer, Trace } from "../trace/api";
+import type { CounterAnswer, Spans, SpansAnswer, Trace } from "../trace/api";
 import { Latest } from "./latest";
 import { isCounter } from "./layout";
 import { type Rows, rowsOf } from "./rows";
@@ -66,8 +66,6 @@ export function misfit(
   return Math.abs(Math.log2(picture.ns_per_px / level)) + missing * 100;
 }
 
-/** How long a rough picture stays before it is asked for again, in milliseconds. */
-const ROUGH_MS = 300;
 /** Most tracks whose pictures are kept. */
 const MOST_KEPT = 400;
 
@@ -85,9 +83,6 @@ export class Store {
   private wantedValues = "";
   private view: Window;
   private level = 1;
-  /** Set while a better picture than a rough one may be there. */
-  private retries = false;
-  private timer: ReturnType<typeof setTimeout> | undefined;
   /** Requests that were sent. For tests and figures. */
   asked = 0;
   /** Whether the last view that was wanted lacks nothing. */
@@ -98,7 +93,6 @@ export class Store {
     private readonly whole: Window,
     private readonly changed: () => void,
     private readonly failed: (reason: unknown) => void,
-    private readonly late: (faults: LateFaults | undefined) => void = () => {},
   ) {
     this.view = whole;
     this.spansOf = new Latest(
@@ -122,7 +116,6 @@ export class Store {
   }
 
   close(): void {
-    clearTimeout(this.timer);
     this.spansOf.close();
     this.valuesOf.close();
   }
@@ -141,22 +134,15 @@ export class Store {
       const info = this.trace.info.tracks[track];
       return info !== undefined && isCounter(info.kind);
     };
-    const isRough = (track: number) =>
-      this.retries && this.pictures.get(track)?.spans.isRough === true;
-    const spans = tracks.filter(
-      (track) => !isValues(track) && (isRough(track) || lacks(track, this.pictures)),
-    );
+    const spans = tracks.filter((track) => !isValues(track) && lacks(track, this.pictures));
     const values = tracks.filter((track) => isValues(track) && lacks(track, this.values));
     this.isComplete =
-      spans.length === 0 &&
-      values.length === 0 &&
-      !tracks.some((track) => this.pictures.get(track)?.spans.isRough === true);
+      spans.length === 0 && values.length === 0 && this.trace.info.is_rough !== true;
     // The same question is not asked again while its answer is on the way, or after it failed.
     const key = (some: readonly number[]): string =>
       `${some.join()} ${window.start} ${window.end} ${level}`;
     if (spans.length > 0 && key(spans) !== this.wantedSpans) {
       this.wantedSpans = key(spans);
-      this.retries = false;
       this.spansOf.want({ tracks: spans, window, ns_per_px: level });
     } else if (spans.length === 0) {
       this.spansOf.forget();
@@ -212,7 +198,6 @@ export class Store {
   }
 
   private takeSpans(question: Question, answer: SpansAnswer, stale: boolean): void {
-    this.late(answer.faults);
     const asked = new Set(question.tracks);
     for (const spans of answer.spans) {
       const info = this.trace.info.tracks[spans.track];
@@ -230,22 +215,12 @@ export class Store {
       this.pictures.set(spans.track, picture);
       if (covers(window, this.whole)) this.wholes.set(spans.track, picture);
     }
-    if (answer.spans.some((spans) => spans.isRough === true)) this.retryLater();
     // A Map keeps its order: the first keys are the pictures that are the longest unused.
     for (const track of this.pictures.keys()) {
       if (this.pictures.size <= MOST_KEPT) break;
       if (!asked.has(track)) this.pictures.delete(track);
     }
     this.changed();
-  }
-
-  private retryLater(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.retries = true;
-      this.wantedSpans = "";
-      this.changed();
-    }, ROUGH_MS);
   }
 
   private takeValues(question: Question, answers: readonly CounterAnswer[]): void {

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the page asks of the trace. The answers come from a worker (client.ts); without workers the
-// same code runs in the page. All times are nanoseconds of the bundle's time, as in the JSON of
+// What the page asks of the trace. The answers come from the engine: in a worker of the page, or with
+// the server. All times are nanoseconds of the bundle's time, as in the JSON of
 // passes: 0 is the bundle's first moment.
-
-import type { Source } from "../data/source";
 
 /** What a row of the timeline is. The order is the order of the page. */
 export type TrackKind =
@@ -60,6 +58,8 @@ export interface TraceInfo {
   readonly rows: number;
   /** Sentences about files or blocks that could not be read. */
   readonly faults: readonly string[];
+  /** The events are still being read: blocks of the files are drawn in their place. */
+  readonly is_rough?: boolean;
 }
 
 /** Class of device work or category of a host row: an index in CLASSES. */
@@ -101,11 +101,9 @@ export interface Spans {
   readonly count: Uint32Array;
   /**
    * Time in the cell in which at least one event ran; of a single event its duration. Not a number:
-   * it is not known. The events are left out of the page, or are still being read (isRough).
+   * it is not known. The events are left out of the page, or are still being read (TraceInfo.is_rough).
    */
   readonly busy_ns: Float64Array;
-  /** The events are still being read: cells are blocks of the file. Ask again. */
-  readonly isRough?: boolean;
   /** A recorded event of the track stands for up to so many. Absent: for itself. */
   readonly one_in?: number;
   /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
@@ -130,14 +128,6 @@ export interface Bars {
 export interface SpansAnswer {
   readonly spans: readonly Spans[];
   readonly names: readonly string[];
-  /** What could not be read since the trace was opened. Absent: everything could. */
-  readonly faults?: LateFaults;
-}
-
-/** Faults that were met after opening, such as a block that is damaged. */
-export interface LateFaults {
-  readonly count: number;
-  readonly first: string;
 }
 
 /** Values of a counter: each holds until the next. */
@@ -147,7 +137,6 @@ export interface CounterAnswer {
   readonly least: Float64Array;
   readonly most: Float64Array;
   readonly unit: string;
-  readonly faults?: LateFaults;
 }
 
 /** The tracks that a question is about. Absent: all. */
@@ -191,7 +180,6 @@ export interface RangeAnswer {
   readonly kind: TrackKind;
   /** At least one event in so many was recorded: counts and times are estimates. Absent: all were. */
   readonly one_in?: number;
-  readonly faults?: LateFaults;
   readonly rows: readonly RangeRow[];
   /** Time in which at least one of them ran, by track. */
   readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];
@@ -225,13 +213,10 @@ export interface DeviceGaps {
 export interface GapsAnswer {
   /** Devices with work in the range or around it. */
   readonly devices: readonly DeviceGaps[];
-  /** Absent: none. What could not be read looks like a gap. */
-  readonly faults?: LateFaults;
 }
 
 /** Calls by what called them. Node 0 is the root. */
 export interface CallTree {
-  readonly faults?: LateFaults;
   readonly names: readonly string[];
   /** The number of a caller is smaller. */
   readonly caller: Uint32Array;
@@ -305,9 +290,3 @@ export interface Trace {
   /** The event of a track at a moment, the innermost; null: none. */
   at(track: number, time_ns: number): Promise<EventRef | null>;
 }
-
-/** Opens the trace of a source. `progress`: files read so far, and all. */
-export type OpenTrace = (
-  source: Source,
-  progress?: (done: number, all: number) => void,
-) => Promise<Trace>;

@@ -70,9 +70,12 @@ class AskedTrace implements Trace {
   }
 }
 
-/** Opens the trace that somebody answers about. */
-export async function openAsked(asked: AskTimeline): Promise<Trace> {
+/**
+ * Opens the trace that somebody answers about. `isRough`: with blocks in place of events, which are
+ * there at once.
+ */
+export async function openAsked(asked: AskTimeline, isRough = false): Promise<Trace> {
   const ask = async <T>(question: Record<string, unknown>) =>
-    readAnswer(await asked(JSON.stringify(question))) as T;
+    readAnswer(await asked(JSON.stringify(isRough ? { ...question, rough: true } : question))) as T;
   return new AskedTrace(await ask<TraceInfo>({ ask: "info" }), ask);
 }

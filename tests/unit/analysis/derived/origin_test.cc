@@ -63,11 +63,9 @@ TEST_F(OriginTest, WorkHasItsCallOperationStackAndStep) {
       .Launch(20 * kUs, 1, stack)
       .Call("cudaLaunchKernel", 150 * kUs, 155 * kUs, 2);
   const Process process = builder.Build();
-  std::vector<results::Step> steps(2);
-  steps[0].set_start_ns(0);
-  steps[0].set_duration_ns(100 * kUs);
-  steps[1].set_start_ns(150 * kUs);
-  steps[1].set_duration_ns(10 * kUs);
+  std::vector<Step> steps(2);
+  steps[0].span = {0, 100 * kUs};
+  steps[1].span = {150 * kUs, 160 * kUs};
   ProcessOps ops(process);
   const CallIndex calls(process);
   Origin origin(&ops, calls);

@@ -14,7 +14,6 @@ namespace gpuprof::analysis::import {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Pair;
 
 JsonValue Number(std::string_view text) { return {JsonValue::Kind::kNumber, text}; }
 JsonValue Text(std::string_view text) { return {JsonValue::Kind::kString, text}; }
@@ -123,16 +122,6 @@ TEST(ChromeArrays, AFaultEndsThem) {
   EXPECT_THAT(ShownElements(""), ElementsAre());
   EXPECT_THAT(ShownElements("[" + std::string(1'000'000, '[')), ElementsAre());
   EXPECT_TRUE(Elements({JsonValue::Kind::kObject, "{\"a\":1}"}, 10).empty());
-}
-
-TEST(ChromeObjects, MembersComeOneByOne) {
-  const auto members =
-      Members({JsonValue::Kind::kObject, "{\"a\": 1, \"b\":{\"c\":[]} ,\"d\" : \"x\",}"}, 10);
-  std::vector<std::pair<std::string, std::string>> shown;
-  for (const auto& [key, value] : members) shown.emplace_back(key, Shown(value));
-  EXPECT_THAT(shown, ElementsAre(Pair("a", "n:1"), Pair("b", "o:{\"c\":[]}"), Pair("d", "s:x")));
-  for (const std::string_view broken : {"{\"a\" 1}", "{a:1}", "{\"a\":", "{\"a", "{1:2}", "{", ""})
-    EXPECT_TRUE(Members({JsonValue::Kind::kObject, broken}, 10).empty()) << broken;
 }
 
 TEST(ChromeEvents, TheLastOfEqualArgumentsCounts) {

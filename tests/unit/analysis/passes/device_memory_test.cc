@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analysis/passes/follow_device_memory.h"
+#include "analysis/passes/memory/follow_device_memory.h"
 #include "analysis/passes/passes.h"
 #include "proto/results/device_memory.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"

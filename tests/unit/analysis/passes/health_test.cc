@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
-#include "analysis/passes/recorder_cost.h"
+#include "analysis/passes/recorder/recorder_cost.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/overview.pb.h"

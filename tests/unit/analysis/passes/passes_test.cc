@@ -9,8 +9,8 @@
 
 #include "analysis/analysis.h"
 #include "analysis/passes/context.h"
-#include "analysis/passes/thread_usage.h"
-#include "analysis/render/stack_frames.h"
+#include "analysis/passes/host/stack_frames.h"
+#include "analysis/passes/host/thread_usage.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"

@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "analysis/analysis.h"
-#include "analysis/passes/folded_name.h"
-#include "analysis/passes/stack_weights.h"
+#include "analysis/passes/host/folded_name.h"
+#include "analysis/passes/host/stack_weights.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/stacks.pb.h"

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/figures.h"
+#include "analysis/passes/host/stack_frames.h"
 #include "analysis/render/csv_text.h"
-#include "analysis/render/figures.h"
 #include "analysis/render/json.h"
-#include "analysis/render/stack_frames.h"
 #include "analysis/render/table.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"

@@ -48,7 +48,7 @@ TEST(OptimizerCycle, NetworksThatComputeDifferentThingsTakeTurns) {
   const DetectedSteps steps = Detect(builder);
   EXPECT_EQ(steps.steps.size(), 11u);
   EXPECT_EQ(steps.steps[0].span.length(), 50 * kMs);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_HIGH);
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_HIGH);
 }
 
 TEST(OptimizerCycle, NetworksOfOneKindLowerTheConfidence) {
@@ -59,9 +59,9 @@ TEST(OptimizerCycle, NetworksOfOneKindLowerTheConfidence) {
     at = Update(builder.Thread(1), at, "aten::mse_loss");
   }
   const DetectedSteps steps = Detect(builder);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_MEDIUM);
-  EXPECT_NE(steps.confidence.reason().find("of 2 optimizer steps"), std::string::npos)
-      << steps.confidence.reason();
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_MEDIUM);
+  EXPECT_NE(steps.confidence.reason.find("of 2 optimizer steps"), std::string::npos)
+      << steps.confidence.reason;
 }
 
 // In the first round optimizers make their state: it is no measure.
@@ -107,7 +107,7 @@ TEST(OptimizerCycle, LoggingEverySecondStepMakesNoCycle) {
   }
   const DetectedSteps steps = Detect(builder);
   EXPECT_EQ(steps.steps.size(), 23u);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_HIGH);
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_HIGH);
 }
 
 TEST(OptimizerCycle, UnevenStepsHaveNoRhythm) {
@@ -118,7 +118,7 @@ TEST(OptimizerCycle, UnevenStepsHaveNoRhythm) {
     random = random * 1664525 + 1013904223;
     at = Update(builder.Thread(1), at, "aten::mse_loss", (random >> 24) % 10 * kMs);
   }
-  EXPECT_EQ(Detect(builder).confidence.level(), results::LEVEL_HIGH);
+  EXPECT_EQ(Detect(builder).confidence.level, results::LEVEL_HIGH);
 }
 
 // A step of 100 ms: a closure up to the operation at 60 ms, then updates.

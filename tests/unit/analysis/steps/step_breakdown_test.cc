@@ -243,21 +243,20 @@ TEST(StepBreakdown, CategoriesSumUpToTheStepAndStepsDoNotOverlap) {
     const std::vector<StepAnalysis> all = AnalyseSteps(ops, nullptr);
     const StepAnalysis& steps = all.front();
     int64_t end = std::numeric_limits<int64_t>::min();
-    for (const results::Step& step : steps.steps) {
+    for (const Step& step : steps.steps) {
       ++steps_seen;
       int64_t sum = 0;
-      for (const int64_t time : TimesOf(step)) {
+      for (const int64_t time : step.times) {
         ASSERT_GE(time, 0);
         sum += time;
       }
-      ASSERT_EQ(sum, step.duration_ns());
-      ASSERT_GE(step.start_ns(), end);
-      end = step.start_ns() + step.duration_ns();
+      ASSERT_EQ(sum, step.span.length());
+      ASSERT_GE(step.span.start, end);
+      end = step.span.end;
     }
     int64_t total = 0;
-    for (const results::StepCategory& category : steps.series.categories())
-      total += category.total_ns();
-    ASSERT_EQ(total, steps.series.total_ns());
+    for (const StepTimes& times : steps.summary.categories) total += times.total_ns;
+    ASSERT_EQ(total, steps.summary.lengths.total_ns);
   }
   EXPECT_GT(steps_seen, 1000u);
 }

@@ -63,7 +63,7 @@ TEST(StepDetector, TrainingWithALoader) {
   EXPECT_EQ(steps.steps[5].span, (Interval{500 * kMs, 580 * kMs}));
   EXPECT_EQ(steps.partial, 0u);
   EXPECT_EQ(steps.other_batches, 0u);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_HIGH);
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_HIGH);
 }
 
 TEST(StepDetector, EvaluationAndEmptyBatchesAreNoSteps) {
@@ -317,7 +317,7 @@ TEST(StepDetector, BatchesFetchedUpFrontBelongToTheirStep) {
   EXPECT_EQ(Spans(steps), expected);
   EXPECT_EQ(steps.steps[0].batches, 4u);
   EXPECT_EQ(steps.other_batches, 3u * 5u);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_HIGH);
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_HIGH);
 }
 
 TEST(StepDetector, EachTrainingThreadHasItsSteps) {
@@ -338,15 +338,14 @@ TEST(StepDetector, EachTrainingThreadHasItsSteps) {
   ProcessOps ops(process);
   const std::vector<StepAnalysis> all = AnalyseSteps(ops, nullptr);
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].series.tid(), 1);
-  EXPECT_EQ(all[0].series.count(), 9u);
-  EXPECT_EQ(all[1].series.tid(), 2);
-  EXPECT_EQ(all[1].series.count(), 5u);
-  EXPECT_EQ(all[1].steps[0].tid(), 2);
+  EXPECT_EQ(all[0].summary.tid, 1);
+  EXPECT_EQ(all[0].summary.count, 9u);
+  EXPECT_EQ(all[1].summary.tid, 2);
+  EXPECT_EQ(all[1].summary.count, 5u);
   // The other thread's backward passes are not this one's.
-  EXPECT_EQ(all[0].steps[0].backward_ns(), 15 * kMs);
-  EXPECT_EQ(all[0].steps[0].forward_ns(), 10 * kMs);
-  EXPECT_EQ(all[1].steps[0].backward_ns(), 25 * kMs);
+  EXPECT_EQ(all[0].steps[0].times[static_cast<size_t>(Category::kBackward)], 15 * kMs);
+  EXPECT_EQ(all[0].steps[0].times[static_cast<size_t>(Category::kForward)], 10 * kMs);
+  EXPECT_EQ(all[1].steps[0].times[static_cast<size_t>(Category::kBackward)], 25 * kMs);
 }
 
 TEST(StepDetector, BackwardAfterBackwardIsAMark) {
@@ -405,9 +404,9 @@ TEST(StepDetector, DisagreementLowersTheConfidence) {
   }
   const DetectedSteps steps = Detect(builder);
   EXPECT_EQ(steps.steps.size(), 8u);
-  EXPECT_EQ(steps.confidence.level(), results::LEVEL_MEDIUM);
-  EXPECT_NE(steps.confidence.reason().find("24 optimizer steps were seen"), std::string::npos)
-      << steps.confidence.reason();
+  EXPECT_EQ(steps.confidence.level, results::LEVEL_MEDIUM);
+  EXPECT_NE(steps.confidence.reason.find("24 optimizer steps were seen"), std::string::npos)
+      << steps.confidence.reason;
 }
 
 CategoryTimes TimesOfLoop(const ProcessBuilder& builder, Interval window) {
@@ -515,15 +514,14 @@ TEST(StepSummary, WarmupIsLeftOutAndOutliersNameTheirCategory) {
   const Process process = builder.Build();
   ProcessOps ops(process);
   const StepAnalysis steps = AnalyseSteps(ops, nullptr).front();
-  EXPECT_EQ(steps.series.count(), 11u);
-  EXPECT_EQ(steps.series.warmup_count(), 1u);
-  EXPECT_EQ(steps.series.warmup_ns(), 950 * kMs);
-  EXPECT_EQ(steps.series.median_ns(), 60 * kMs);
-  EXPECT_EQ(steps.series.outlier_count(), 1u);
-  EXPECT_TRUE(steps.steps[7].outlier());
-  EXPECT_EQ(steps.steps[7].outlier_category(), "input");
+  EXPECT_EQ(steps.summary.count, 11u);
+  EXPECT_EQ(steps.summary.warmup_count, 1u);
+  EXPECT_EQ(steps.summary.warmup_ns, 950 * kMs);
+  EXPECT_EQ(steps.summary.lengths.median_ns, 60 * kMs);
+  EXPECT_EQ(steps.summary.outlier_count, 1u);
+  EXPECT_EQ(steps.steps[7].outlier, Category::kInput);
   EXPECT_EQ(steps.Counted().size(), 11u);
-  EXPECT_DOUBLE_EQ(steps.series.coverage_ratio(), 1.0);
+  EXPECT_DOUBLE_EQ(steps.summary.coverage_ratio, 1.0);
 }
 
 }  // namespace

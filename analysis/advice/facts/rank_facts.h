@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What rules about several ranks of one recording look at. A rank is a device of a process. Pure.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analysis/advice/facts/pieces.h"
+
+namespace gpuprof::analysis {
+
+struct RankPlace {
+  int32_t pid = 0;
+  uint32_t device = 0;
+};
+
+struct RankFacts {
+  size_t rank_count = 0;
+  // Collectives that all ranks entered in the same order. 0: the orders differ.
+  uint64_t matched_count = 0;
+  // The rank that is last most often. Its lead over the next rank: what all would gain.
+  RankPlace late;
+  uint64_t late_count = 0;
+  int64_t late_ns = 0;
+  // The longest time that the rank before waits until it comes.
+  Instance longest_wait;
+  // Longest kernels, and shortest, without collectives, in the mean step of a rank.
+  RankPlace slowest, fastest;
+  int64_t slowest_ns = 0, fastest_ns = 0, mean_ns = 0;
+};
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rules about the messages of collectives, and the libraries that send them. See rules.h.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analysis/advice/rules/rule_parts.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// Returns the time a step of the operations whose names begin so, and the name with most of the
+// time.
+int64_t OpsPerStep(const AdviceFacts& facts, std::string_view begin, std::string* name,
+                   double* per_step) {
+  int64_t total = 0, most = 0;
+  for (const results::Op& op : facts.ops->ops()) {
+    if (!op.name().starts_with(begin) || op.count_per_step() <= 0) continue;
+    const auto each = op.total_ns() / static_cast<int64_t>(std::max<uint64_t>(op.count(), 1));
+    const auto ns = static_cast<int64_t>(static_cast<double>(each) * op.count_per_step());
+    total += ns;
+    *per_step += op.count_per_step();
+    if (ns <= most) continue;
+    most = ns;
+    *name = op.name();
+  }
+  return total;
+}
+
+Argument RankText(const RankPlace& rank) {
+  return say::Phrase({"CO-002.rank", {say::Plain(rank.pid), say::Plain(rank.device)}});
+}
+
+}  // namespace
+
+std::optional<Finding> SmallMessages(const AdviceFacts& facts) {
+  if (!facts.device) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const Pieces& small = device.small_messages;
+  if (Ratio(small.total_ns, device.messages_ns) < facts.limits("CO-004.min_comm_share"))
+    return std::nullopt;
+  std::optional<Finding> finding =
+      MakeOfPieces(facts, small, "all.min_gain", "CO-004.name", "CO-004.gain");
+  if (!finding) return std::nullopt;
+  finding->level = std::min(finding->level, results::LEVEL_MEDIUM);
+  finding->reason = {"CO-004.reason"};
+  finding->Evidence("CO-004.collectives_less_mean_take",
+                    {CountPerStep(device, small.count),
+                     say::Bytes(static_cast<uint64_t>(facts.limits("CO-004.max_bytes"))),
+                     say::Bytes(small.bytes / small.count),
+                     say::Percent(Ratio(small.total_ns, device.messages_ns))});
+  finding->Evidence("CO-004.longest", {InstanceText(small.longest)});
+  AddFix(facts, "CO-004.join_messages_collective_over", &*finding);
+  finding->Caveat("CO-004.caveat");
+  return finding;
+}
+
+std::optional<Finding> SlowBackend(const AdviceFacts& facts) {
+  if (!facts.device || !HasSteps(facts) || facts.ops->ops().empty()) return std::nullopt;
+  std::string name;
+  double count = 0;
+  const int64_t gloo = OpsPerStep(facts, "gloo:", &name, &count);
+  if (Ratio(gloo, facts.overview->steps().mean_ns()) >= facts.limits("CO-007.min_share")) {
+    Finding finding = Make("CO-007.name", results::LEVEL_MEDIUM, {"CO-007.reason"});
+    finding.severity = results::SEVERITY_MEDIUM;
+    finding.Evidence("CO-007.collectives_gloo_longest",
+                     {PartOfStep(facts, gloo), say::Real(count), say::Name(name)});
+    finding.Fix("CO-007.use_nccl_tensors_gpus");
+    return finding;
+  }
+  const int64_t parallel = OpsPerStep(facts, "DataParallel.forward", &name, &count);
+  if (parallel == 0 || facts.overview->gpu().device_count() < 2) return std::nullopt;
+  Finding finding =
+      Make("CO-007.name_data_parallel", results::LEVEL_HIGH, {"CO-007.reason_data_parallel"});
+  finding.severity = results::SEVERITY_MEDIUM;
+  finding.Evidence("CO-007.step_dataparallel_forward_gpus",
+                   {say::Real(count), say::Count(facts.overview->gpu().device_count())});
+  finding.Fix("CO-007.use_torch_nn_parallel");
+  return finding;
+}
+
+std::optional<Finding> LateRank(const AdviceFacts& facts) {
+  if (!HasWholeSteps(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const RankFacts& ranks = device.ranks;
+  const double last = Ratio(ranks.late_count, ranks.matched_count);
+  if (ranks.matched_count == 0 ||
+      static_cast<double>(ranks.matched_count) < facts.limits("CO-002.min_collectives") ||
+      last < facts.limits("CO-002.min_last"))
+    return std::nullopt;
+  const int64_t gain = ranks.late_ns / static_cast<int64_t>(device.series.count());
+  if (Share(device, gain) < facts.limits("CO-002.min_share")) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "CO-002.name");
+  SetGain(facts, Bound(gain, "CO-002.gain"), &finding);
+  finding.Evidence(
+      "CO-002.last_ranks_collectives_comes",
+      {RankText(ranks.late), say::Count(ranks.rank_count), say::Count(ranks.late_count),
+       say::Count(ranks.matched_count), say::Percent(last), say::Duration(gain)});
+  finding.Fix("CO-002.ask_holds_rank_up", {say::Plain(ranks.late.pid)});
+  finding.Caveat("CO-002.caveat");
+  return finding;
+}
+
+std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
+  if (!HasWholeSteps(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const RankFacts& ranks = device.ranks;
+  const int64_t spread = ranks.slowest_ns - ranks.fastest_ns;
+  if (Ratio(spread, ranks.slowest_ns) < facts.limits("CO-008.min_spread")) return std::nullopt;
+  // Equal ranks all take the mean.
+  const int64_t gain = ranks.slowest_ns - ranks.mean_ns;
+  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "CO-008.name");
+  SetGain(facts, Bound(gain, "CO-008.gain"), &finding);
+  finding.Evidence("CO-008.computes_step_computes_mean",
+                   {RankText(ranks.slowest), say::Duration(ranks.slowest_ns),
+                    RankText(ranks.fastest), say::Duration(ranks.fastest_ns),
+                    say::Count(ranks.rank_count), say::Duration(ranks.mean_ns)});
+  finding.Fix("CO-008.give_ranks_same_work");
+  return finding;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See importers.h.
+
+#include "analysis/import/importers.h"
+
+#include <utility>
+
+#include "analysis/import/chrome_import.h"
+#include "analysis/import/chrome_input.h"
+#include "analysis/import/xspace_import.h"
+#include "analysis/import/xspace_input.h"
+
+namespace gpuprof::analysis::import {
+namespace {
+
+template <XSpaceRun (*kFind)(const codec::InputPath&)>
+Recording FindXSpaces(const codec::InputPath& path) {
+  XSpaceRun run = kFind(path);
+  Recording found;
+  found.files = run.files;
+  found.import = [run = std::move(run)](const OpenOptions& options, ModelBuilder* model) {
+    return ImportXSpace(run, options, model);
+  };
+  return found;
+}
+
+template <std::vector<ForeignFile> (*kFind)(const codec::InputPath&)>
+Recording FindJson(const codec::InputPath& path) {
+  Recording found;
+  found.files = kFind(path);
+  found.import = [files = found.files](const OpenOptions& options, ModelBuilder* model) {
+    return ImportChrome(files, options, model);
+  };
+  return found;
+}
+
+// A folder of a run may have JSON beside its planes.
+constexpr Importer kImporters[] = {
+    {.name = kXSpaceImporter,
+     .find = FindXSpaces<FindXSpaceRun>,
+     .find_below = FindXSpaces<FindXSpaceRunBelow>,
+     .is_below_first = true},
+    {.name = kChromeImporter,
+     .find = FindJson<ChromeFiles>,
+     .find_below = FindJson<ChromeFilesBelow>,
+     .looks = LooksLikeTrace},
+};
+
+}  // namespace
+
+std::span<const Importer> Importers() { return kImporters; }
+
+}  // namespace gpuprof::analysis::import

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each stack of one process weighs: the measures that the pass `stacks` folds by. Sums over
+// all stacks are the totals that the passes heap and locks tell. Any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/context.h"
+#include "analysis/passes/memory/live_memory.h"
+
+namespace gpuprof::analysis {
+
+struct StackWeights {
+  // A stack's id, 0 where none was taken; and what kind of event it was, for measures over several
+  // kinds, as the innermost frame shows it: "[condition]", "" where there is one kind.
+  using Key = std::pair<uint32_t, std::string_view>;
+  std::map<Key, uint64_t> by_stack;
+  std::deque<std::string> texts;  // what innermost frames are views of, where they are no literals
+  // Frames of CUDA's own libraries between a launch and gpuprof are not part of the stack.
+  bool without_cuda = false;
+  uint64_t total = 0;
+  Estimate estimate;  // of the total; heap only
+  bool estimated = false;
+  uint64_t samples = 0;  // allocations in it
+};
+
+struct StackWeight {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;
+  StackWeights (*collect)(PassContext& context, size_t index);
+};
+
+std::span<const StackWeight> StackWeightTable();
+
+// Returns whole parts whose sum is `total`, each at most 1 from its exact value: the running sum is
+// rounded. `parts` are not negative, and their sum is about the total.
+std::vector<uint64_t> WholeParts(const std::vector<double>& parts, uint64_t total);
+
+}  // namespace gpuprof::analysis

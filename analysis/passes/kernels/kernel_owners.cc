@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See kernel_owners.h.
+
+#include "analysis/passes/kernels/kernel_owners.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analysis/derived/detailed_op.h"
+#include "analysis/derived/execution.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/derived/launched_work.h"
+#include "analysis/derived/op_work.h"
+#include "analysis/derived/origin.h"
+#include "analysis/derived/row_details.h"
+#include "analysis/model/names.h"
+#include "analysis/passes/kernels/kernel_description.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/symbols/mangled_names.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr uint32_t kNoOp = 0;
+// Stands for the unknown operations of nodes of graphs.
+constexpr uint32_t kGraphOp = 0xffffffff;
+// From here on numbers stand for operations that only details of kernels name.
+constexpr uint32_t kFirstNamed = 0xf0000000;
+
+struct Sums {
+  SampleList durations;
+  SignatureTimes signatures;
+  std::unordered_set<uint32_t> steps;
+  std::unordered_map<uint32_t, int64_t> stacks;  // and the time that each launched
+  uint64_t in_steps = 0;
+  uint64_t in_graphs = 0;
+  uint64_t launched = 0;
+  ExecutionTally execution;
+  // By the inputs of the operations: of all kernels, or mixed.
+  InputPrecision inputs;
+  bool has_inputs = false;
+  ReportedWork reported;
+  ReportedWork shaped;  // by the shapes of the inputs
+
+  void AddInputs(const InputPrecision& types) {
+    if (!has_inputs) inputs = types;
+    if (inputs.all != types.all) inputs.all = results::PRECISION_MIXED;
+    if (inputs.half != types.half) inputs.half = results::PRECISION_MIXED;
+    has_inputs = true;
+  }
+};
+
+// Device, name of the kernel, name of the operation, whether it is a node of a graph.
+using Key = std::tuple<uint32_t, uint32_t, uint32_t, bool>;
+
+// Returns whether a frame is of CUDA itself: below it is the program.
+bool IsOfCuda(const results::Frame& frame) {
+  constexpr std::array<std::string_view, 8> kLibraries = {"libcuda.",  "libcudart.", "libcupti.",
+                                                          "libcublas", "libcudnn",   "libcufft",
+                                                          "libnccl",   "libnvrtc"};
+  constexpr std::array<std::string_view, 3> kFunctions = {"cudaLaunch", "cuLaunch",
+                                                          "__device_stub"};
+  const std::string_view module = frame.module();
+  const std::string_view file = module.substr(module.rfind('/') + 1);
+  const auto begins = [](std::string_view text, std::string_view start) {
+    return text.substr(0, start.size()) == start;
+  };
+  return std::any_of(kLibraries.begin(), kLibraries.end(),
+                     [&](std::string_view library) { return begins(file, library); }) ||
+         std::any_of(kFunctions.begin(), kFunctions.end(),
+                     [&](std::string_view function) { return begins(frame.name(), function); });
+}
+
+// Returns the function of the program that launched: of Python, if the stack has one.
+std::string LaunchSite(PassContext& context, size_t index, uint32_t stack) {
+  const std::vector<uint64_t> pcs = context.StackPcs(index, stack);
+  // The function that calls a built-in one tells more, if there is one.
+  std::string builtin;
+  for (const uint64_t pc : pcs) {
+    if (!IsNamedFrame(pc)) continue;
+    const std::string name = context.process(index).String(NameOfFrame(pc));
+    if (!name.starts_with("<built-in")) return name;
+    if (builtin.empty()) builtin = name;
+  }
+  if (!builtin.empty()) return builtin;
+  for (const uint64_t pc : pcs) {
+    results::Frame frame;
+    context.Resolve(index, pc, PcKind::kReturnAddress, &frame);
+    if (!frame.name().empty() && !IsOfCuda(frame)) return frame.name();
+  }
+  return "";
+}
+
+// Returns and reads what rows have for the stack of a launch until its site has a name.
+std::string StackWords(size_t index, uint32_t stack) {
+  return std::to_string(index) + " " + std::to_string(stack);
+}
+std::pair<size_t, uint32_t> ReadStackWords(const std::string& words) {
+  const size_t space = words.find(' ');
+  return {std::stoul(words), static_cast<uint32_t>(std::stoul(words.substr(space)))};
+}
+
+// Returns the name of the operation. The range of a step is not an operation.
+uint32_t OpOf(const ProcessOps& ops, const WorkOrigin& origin) {
+  const uint32_t unknown = origin.in_graph ? kGraphOp : kNoOp;
+  if (!origin.owner) return unknown;
+  const uint32_t name = ops.process().tracks[origin.owner->track].op.name[origin.owner->row];
+  return ops.name_kind(name) == NameKind::kAnnotation ? unknown : name;
+}
+
+// The operations that only details of kernels name: those of XLA on a device without a host that
+// launches, and TensorFlow's.
+class NamedOps {
+ public:
+  NamedOps(const Process& process, RowDetails* details) : process_(&process), details_(details) {}
+
+  // Returns a number for the operation; kNoOp: the detail names none. `kernel`: string id of its
+  // name, which is that of the operation on TPUs.
+  uint32_t Of(uint32_t detail, uint32_t kernel) {
+    if (detail == 0) return kNoOp;
+    const auto [at, is_new] = by_detail_.try_emplace(uint64_t{detail} << 32 | kernel, kNoOp);
+    if (!is_new) return at->second;
+    const std::string name = OpNameOf(details_->Of(detail), process_->String(kernel));
+    if (name.empty()) return kNoOp;
+    const auto [known, is_new_name] =
+        numbers_.try_emplace(name, kFirstNamed + static_cast<uint32_t>(names_.size()));
+    if (is_new_name) names_.push_back(name);
+    return at->second = known->second;
+  }
+  const std::string& Name(uint32_t number) const { return names_[number - kFirstNamed]; }
+
+ private:
+  const Process* process_;
+  RowDetails* details_;
+  std::unordered_map<uint64_t, uint32_t> by_detail_;  // and the kernel's name
+  std::map<std::string, uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+void FillConfiguration(const Process& process, const SignatureTimes& signatures,
+                       results::Kernel* row) {
+  const proto::Signature* only =
+      signatures.size() == 1 ? SignatureOf(process, signatures.begin()->first) : nullptr;
+  if (only != nullptr) FillSignature(*only, row);
+  const proto::Device* device = process.FindDevice(row->device());
+  if (device != nullptr) FillOccupancy(process, *device, signatures, row);
+}
+
+void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps& named,
+             size_t steps, Sums* sums, results::Kernel* row) {
+  const Process& process = context.process(index);
+  const auto& [device, name, op, in_graph] = key;
+  SetProcess(process, row);
+  row->set_device(device);
+  row->set_name(Demangle(process.String(name).c_str()));
+  if (row->name() != process.String(name)) row->set_mangled(process.String(name));
+  if (op == kGraphOp) {
+    row->set_op("graph");
+    row->set_op_evidence(results::OWNER_EVIDENCE_GRAPH);
+  } else if (op >= kFirstNamed) {
+    row->set_op(named.Name(op));
+    row->set_op_evidence(results::OWNER_EVIDENCE_SOURCE);
+    row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
+  } else if (op != kNoOp) {
+    row->set_op(process.String(op));
+    row->set_op_evidence(in_graph ? results::OWNER_EVIDENCE_CAPTURE : results::OWNER_EVIDENCE_CALL);
+    row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
+  }
+  FillTensorCores(process, process.FindDevice(row->device()), sums->signatures, row, sums->inputs);
+  row->set_signature_count(sums->signatures.size());
+  row->set_graph_count(sums->in_graphs);
+  row->set_launched_count(sums->launched);
+  row->set_execution(sums->execution.found().execution);
+  row->set_execution_evidence(sums->execution.found().evidence);
+  FillConfiguration(process, sums->signatures, row);
+  FillReportedWork(sums->reported, row);
+  FillShapedWork(sums->shaped, row);
+  if (steps != 0) {
+    row->set_step_count(sums->steps.size());
+    row->set_count_per_step(static_cast<double>(sums->in_steps) / static_cast<double>(steps));
+  }
+  const auto most =
+      std::max_element(sums->stacks.begin(), sums->stacks.end(), [](const auto& x, const auto& y) {
+        return x.second != y.second ? x.second < y.second : x.first > y.first;
+      });
+  if (most != sums->stacks.end()) row->set_launched_by(StackWords(index, most->first));
+  const Samples durations = sums->durations.Take();
+  row->set_count(durations.size());
+  row->set_total_ns(durations.total());
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
+}
+
+}  // namespace
+
+void AddKernelOwners(PassContext& context, size_t index, const std::unordered_set<uint32_t>* only,
+                     results::Kernels* out) {
+  const Process& process = context.process(index);
+  const std::vector<Step>& steps = context.steps(index).steps;
+  ProcessOps& ops = context.ops(index);
+  Origin& origins = context.origin(index);
+  RowDetails& details = context.details(index);
+  InputTypes inputs(&ops, &details);
+  ExecutionFinder executions(&ops, MayBeEager(context.trace()));
+  const LaunchedWork& launched = context.launched(index);
+  NamedOps named(process, &details);
+  std::map<Key, Sums> groups;
+  for (uint32_t track_index = 0; track_index < process.tracks.size(); ++track_index) {
+    const Track& track = process.tracks[track_index];
+    const KernelTable& kernels = track.kernel;
+    ForEachRowOfWork(DeviceWorkKind::kKernel, kernels, [&](const DeviceWork& work) {
+      if (only != nullptr && only->count(work.correlation) == 0) return;
+      const WorkOrigin origin = origins.Of(work, steps);
+      const uint32_t signature = kernels.signature[work.row];
+      const proto::Signature* known = SignatureOf(process, signature);
+      const uint32_t name = known == nullptr ? 0 : known->name();
+      const int64_t ns = work.span.length() * work.weight;
+      uint32_t op = OpOf(ops, origin);
+      if (op == kNoOp || op == kGraphOp) {
+        const uint32_t told = named.Of(DetailOf(kernels, work.row), name);
+        if (told != kNoOp) op = told;
+      }
+      Sums& sums = groups[{track.device, name, op, origin.in_graph}];
+      sums.durations.Add(work.span.length(), work.weight);
+      sums.signatures[signature] += ns;
+      if (origin.step) {
+        sums.steps.insert(*origin.step);
+        sums.in_steps += work.weight;
+      }
+      if (origin.stack > 1) sums.stacks[origin.stack] += ns;
+      if (kernels.graph[work.row] != 0) sums.in_graphs += work.weight;
+      if (origin.call) sums.launched += work.weight;
+      sums.execution.Add(executions.OfKernel(kernels, work.row, origin.owner, origin.in_graph));
+      sums.AddInputs(inputs.Of(kernels, work.row, origin.owner));
+      AddReportedWork(kernels, work.row, &details, &sums.reported);
+      AddShapedWork(launched, track_index, kernels, work.row, &sums.shaped);
+    });
+  }
+  for (auto& [key, sums] : groups)
+    FillRow(context, index, key, named, steps.size(), &sums, out->add_kernels());
+}
+
+void NameLaunchSites(PassContext& context, results::Kernels* out) {
+  for (results::Kernel& row : *out->mutable_kernels()) {
+    if (row.launched_by().empty()) continue;
+    const auto [index, stack] = ReadStackWords(row.launched_by());
+    const std::string site = LaunchSite(context, index, stack);
+    site.empty() ? row.clear_launched_by() : row.set_launched_by(site);
+  }
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See op_groups.h.
+
+#include "analysis/passes/kernels/op_groups.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/op_names.h"
+#include "analysis/steps/op_walk.h"
+#include "proto/operations.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr uint32_t kNoGroup = 0xffffffffu;
+
+}  // namespace
+
+void OpGroups::AddProcess(size_t index) {
+  const Process& process = context_.process(index);
+  id_ = {process.pid, context_.Owner(index)};
+  const StepAnalysis& steps = context_.steps(index);
+  if (steps.found()) step_ns_ += steps.summary.lengths.total_ns;
+  step_count_ += steps.found() ? steps.summary.count : 0;
+  const std::vector<Interval> counted = steps.found() ? steps.Counted() : std::vector<Interval>();
+  ExecutionFinder executions(&context_.ops(index), MayBeEager(context_.trace()));
+  details_ = &context_.details(index);
+  executions_ = &executions;
+  group_of_id_.clear();
+  group_of_detail_.clear();
+  group_of_work_.clear();
+  group_of_row_.assign(process.tracks.size(), {});
+  for (size_t i = 0; i < process.tracks.size(); ++i) {
+    if (process.tracks[i].op.rows() == 0) continue;
+    // A step is worked on by its own thread and by autograd's.
+    const bool in_steps =
+        !counted.empty() && (i == steps.detected.track || !context_.ops(index).Backward(i).empty());
+    AddTrack(index, i, in_steps ? counted : std::vector<Interval>());
+  }
+  AddDeviceWork(index);
+}
+
+uint32_t OpGroups::NumberOf(Group group) {
+  const auto [at, added] = group_of_key_.try_emplace(
+      {group.name, group.scope, group.process, group.tid, group.shapes, group.types},
+      static_cast<uint32_t>(groups_.size()));
+  if (added) groups_.push_back(std::move(group));
+  return at->second;
+}
+
+// `detail`: string id of the inputs' shapes, if they divide the groups; else 0.
+uint32_t OpGroups::GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
+                           uint32_t detail) {
+  // Within a thread an id and a scope mean one group.
+  if (grouping_ == OpGrouping::kThread && track_ != &track) group_of_id_.clear();
+  track_ = &track;
+  const uint64_t key = static_cast<uint64_t>(id) << 8 | scope;
+  auto& known = detail == 0 ? group_of_id_ : group_of_detail_[detail];
+  uint32_t& number = known.try_emplace(key, kNoGroup).first->second;
+  if (number != kNoGroup) return number;
+  Group group;
+  group.name = process.String(id);
+  if (grouping_ == OpGrouping::kType && scope != static_cast<uint8_t>(proto::OpScope::kUser))
+    group.name = OpTypeOf(group.name);
+  group.shapes = details_->Of(detail).shapes;
+  group.types = details_->Of(detail).types;
+  group.scope = scope;
+  if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
+  if (grouping_ == OpGrouping::kThread) group.tid = track.tid;
+  return number = NumberOf(std::move(group));
+}
+
+void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps) {
+  const Process& process = context_.process(index);
+  const Track& track = process.tracks[track_index];
+  const OpTree& tree = context_.ops(index).tree(track_index);
+  const OpTable& table = track.op;
+  std::vector<uint32_t>& group_of_row = group_of_row_[track_index];
+  group_of_row.assign(table.rows(), kNoGroup);
+  auto step = steps.rbegin();
+  const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const uint32_t row = tree.in_order(i);
+    const uint32_t number = GroupOf(process, track, table.name[row],
+                                    static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
+                                    by_shape ? table.detail[row] : 0);
+    group_of_row[row] = number;
+    places_.resize(groups_.size());
+    open_.resize(groups_.size());
+    Group& group = groups_[number];
+    const int64_t duration = table.duration_ns[row];
+    const int64_t self = tree.self_ns(row);
+    if (places_[number].count++ == 0) of_track_.push_back(number);
+    places_[number].self_ns += self;
+    const bool first = group.all.count++ == 0;
+    group.sum_ns += duration;
+    group.min_ns = first ? duration : std::min(group.min_ns, duration);
+    group.max_ns = first ? duration : std::max(group.max_ns, duration);
+    group.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
+    group.execution.Add(executions_->OfOp({static_cast<uint32_t>(track_index), row}));
+    group.durations.push_back(duration);
+    while (step != steps.rend() && tree.end(row) <= step->start) ++step;
+    if (step != steps.rend() && tree.start(row) >= step->start && tree.end(row) <= step->end) {
+      ++group.step_count;
+      group.step_self_ns += self;
+    }
+  }
+  // A row within another row of its group counts with that one.
+  const auto enter = [&](uint32_t row) {
+    const uint32_t number = group_of_row[row];
+    if (open_[number]++ == 0) places_[number].total_ns += table.duration_ns[row];
+  };
+  WalkOps(tree, enter, [&](uint32_t row) { --open_[group_of_row[row]]; });
+  AddPlaces(track.tid);
+}
+
+void OpGroups::AddPlaces(int32_t tid) {
+  for (const uint32_t number : of_track_) {
+    const Place place = std::exchange(places_[number], Place());
+    Group& group = groups_[number];
+    Place& there = group.places[id_];
+    there.count += place.count;
+    for (Place* sum : {&there, &group.all}) {
+      sum->total_ns += place.total_ns;
+      sum->self_ns += place.self_ns;
+    }
+    group.threads.emplace(id_, tid);
+  }
+  of_track_.clear();
+}
+
+// Gives the run time of each row of device work to the operation that launched it, and to the
+// operations around that one. Without such an operation, the work itself may name one.
+void OpGroups::AddDeviceWork(size_t index) {
+  const Process& process = context_.process(index);
+  Origin& origin = context_.origin(index);
+  std::vector<std::vector<int64_t>> launched_ns(process.tracks.size());  // by row
+  KernelFamilies& families = context_.families(index);
+  ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
+    const int64_t ns = work.span.length() * work.weight;
+    has_device_work_ = true;
+    device_ns_ += ns;
+    const auto op = origin.Find(work.correlation, work.external);
+    if (!op) {
+      const uint32_t number = GroupOfDeviceWork(process, track, work);
+      if (number == kNoGroup) {
+        device_outside_ns_ += ns;
+        return;
+      }
+      Group& group = groups_[number];
+      group.all.count += work.weight;
+      group.places[id_].count += work.weight;
+      group.device_count += work.weight;
+      group.device_self_ns += ns;
+      group.device_ns += ns;
+      group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+      families.Add(track, work, &group.families);
+      return;
+    }
+    std::vector<int64_t>& launched = launched_ns[op->track];
+    launched.resize(process.tracks[op->track].op.rows());
+    launched[op->row] += ns;
+    Group& group = groups_[group_of_row_[op->track][op->row]];
+    group.device_self_ns += ns;
+    group.device_count += work.weight;
+    families.Add(track, work, &group.families);
+    // What XLA's operations on the host do not tell, their kernels may.
+    if (work.kind == DeviceWorkKind::kKernel &&
+        group.execution.found().execution == results::EXECUTION_NONE &&
+        !IsUserRange(process.tracks[op->track].op, op->row))
+      group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+  });
+  for (size_t track = 0; track < launched_ns.size(); ++track) {
+    if (!launched_ns[track].empty())
+      AddLaunched(context_.ops(index).tree(track), group_of_row_[track], &launched_ns[track]);
+  }
+}
+
+// Gives a group the time of work that was launched within its rows. A row within another row of its
+// group counts with that one.
+void OpGroups::AddLaunched(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
+                           std::vector<int64_t>* launched_ns) {
+  const auto leave = [&](uint32_t row) {
+    const int64_t ns = (*launched_ns)[row];
+    const uint32_t number = group_of_row[row], around = tree.parent(row);
+    if (--open_[number] == 0) groups_[number].device_ns += ns;
+    if (around != OpTree::kNone) (*launched_ns)[around] += ns;
+  };
+  WalkOps(
+      tree, [&](uint32_t row) { ++open_[group_of_row[row]]; }, leave);
+}
+
+// Returns the group of an operation that a kernel's own detail names, as XLA's kernels and the rows
+// of TPUs have it.
+uint32_t OpGroups::GroupOfDeviceWork(const Process& process, const Track& track,
+                                     const DeviceWork& work) {
+  if (work.kind != DeviceWorkKind::kKernel) return kNoGroup;
+  const uint32_t detail = DetailOf(track.kernel, work.row);
+  if (detail == 0) return kNoGroup;
+  const uint32_t signature = track.kernel.signature[work.row];
+  uint32_t& number =
+      group_of_work_.try_emplace(uint64_t{signature} << 32 | detail, kNoGroup).first->second;
+  if (number != kNoGroup) return number;
+  const RowDetail& told = details_->Of(detail);
+  const auto known = process.signatures.find(signature);
+  const bool is_hlo = !told.hlo_op.empty() || !told.hlo_category.empty();
+  Group group;
+  if (!told.hlo_op.empty()) {
+    group.name = told.hlo_op;
+  } else if (is_hlo && known != process.signatures.end()) {
+    group.name = process.String(known->second.name());
+  } else {
+    group.name = told.tf_op.substr(0, told.tf_op.find(':'));
+  }
+  if (group.name.empty()) return kNoGroup;
+  if (grouping_ == OpGrouping::kType) {
+    const bool has_type = !ScopesOf(told.tf_op).empty() || !is_hlo;
+    group.name = has_type                     ? OpTypeOf(told.tf_op)
+                 : !told.hlo_category.empty() ? told.hlo_category
+                                              : HloTypeOf(group.name);
+  }
+  group.scope = kDeviceScope;
+  if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
+  return number = NumberOf(std::move(group));
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The words of findings, of rules about steps, input, threads, files and the recording. See
+// finding_words.h.
+
+#pragma once
+
+#include "analysis/render/finding_words.h"
+
+namespace gpuprof::analysis {
+
+inline constexpr FindingWords kHostRows[] = {
+    {"EN-001.name", "The environment slows the program"},
+    {"EN-001.reason", "the variables were recorded"},
+    {"EN-001.setting", "{0}={1}: {2}."},
+    {"EN-001.launches_wait_kernel_cuda_launch_blocking",
+     "{0} of {1} launches wait for their kernel, as CUDA_LAUNCH_BLOCKING=1 makes them."},
+    {"EN-001.omp_num_threads_machine_processors",
+     "OMP_NUM_THREADS={0}: the machine has {1} processors."},
+    {"EN-001.unset_unless_you_look", "Unset {0}, unless you look for a fault."},
+    {"EN-001.unset_cuda_launch_blocking", "Unset CUDA_LAUNCH_BLOCKING."},
+    {"EN-001.set_omp_num_threads_number_processors",
+     "Set OMP_NUM_THREADS to the number of processors of each process."},
+    {"EN-001.cuda_launch_blocking", "each launch waits for its kernel"},
+    {"EN-001.cuda_cache_disable", "the driver compiles code anew in each run"},
+    {"EN-001.pytorch_no_cuda_memory_caching", "each tensor is allocated by CUDA"},
+    {"EN-001.nccl_debug", "NCCL writes a log of its calls"},
+    {"EN-001.nccl_p2p_disable", "GPUs exchange data through the host"},
+    {"EN-001.nccl_shm_disable", "processes of one machine exchange data through the network"},
+    {"EN-001.nccl_ib_disable", "machines exchange data without InfiniBand"},
+    {"EN-001.torch_distributed_debug", "collectives are checked, which waits for all ranks"},
+    {"EN-001.jax_disable_jit", "JAX compiles nothing"},
+    {"EN-001.jax_debug_nans", "JAX checks each result, which waits for the GPU"},
+    {"EN-001.xla_python_client_allocator", "each array is allocated by CUDA"},
+    {"EN-001.pythonmalloc", "Python checks each allocation"},
+    {"EN-001.as_if_unset", "as if the variable had not been set"},
+    {"EN-001.thread_each", "a thread for each processor"},
+    {"EN-001.caveat", "What these settings cost was not measured."},
+
+    {"EN-002.name", "This recording has defects"},
+    {"EN-002.reason", "counted by the recorder"},
+    {"EN-002.lost", "{0} lost: {1}."},
+    {"EN-002.recording_slowed_program_about", "Recording slowed the program by about {0}."},
+    {"EN-002.times_gpu_may_differ",
+     "Times of the GPU may differ by {0} from those of the host: shorter gaps say nothing."},
+    {"EN-002.record_less_use_trace",
+     "Record less: use --trace with fewer sources, or a shorter --capture."},
+    {"EN-002.record_machine_less_busy",
+     "Record on a machine that is less busy, so that the clocks are read closely."},
+
+    {"HO-001.name", "Much of a step runs no operation at all"},
+    {"HO-001.reason", "measured, but the code that runs instead was not recorded"},
+    {"HO-001.gain", "the time without an operation"},
+    {"HO-001.operation_open_step_thread",
+     "{0} has no operation open on the step's thread: Python, or other host code."},
+    {"HO-001.move_per_step_python",
+     "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of the "
+     "step, or do it every N steps."},
+    {"HO-001.caveat", "The gain is only the part that can be left out or moved elsewhere."},
+
+    {"IN-001.name_single", "Data is loaded between the steps, not alongside them"},
+    {"IN-001.name_idle", "Steps wait for data although the loader's workers are not busy"},
+    {"IN-001.name", "Steps wait for data"},
+    {"IN-001.reason", "measured as the time inside the loader's next batch"},
+    {"IN-001.gain_replayed", "data is there at once"},
+    {"IN-001.gain_bound", "waits for data"},
+    {"IN-001.loader_runs_training_process", "The loader runs in the training process ({0})."},
+    {"IN-001.loading_time_passed_reads",
+     "{0} of the loading time passed in reads of files. The longest: {1}."},
+    {"IN-001.busiest_worker_pid_used",
+     "The busiest worker (pid {0}) used {1} times the processor time of the mean worker."},
+    {"IN-001.spent_waiting_next_batch",
+     "{0} is spent waiting for the next batch; {1} of {2} steps waited."},
+    {"IN-001.read_fewer_larger_files",
+     "Read fewer, larger files (shards of samples) from a local disk, and keep what is read "
+     "often in memory. `gpuprof stats files` lists the files."},
+    {"IN-001.give_worker_equal_share",
+     "Give each worker an equal share: equal shards, shuffled samples, and large samples spread "
+     "over all workers."},
+    {"IN-001.use_worker_free_processor",
+     "Use one worker for each free processor: DataLoader(num_workers={0}) or fewer."},
+    {"IN-001.give_job_processors_let",
+     "Give the job more processors, or let fewer threads compete for them: use "
+     "torch.set_num_threads(N), and run nothing else on the machine."},
+    {"IN-001.dataloader_num_workers_persistent_workers_true",
+     "DataLoader(num_workers=N, persistent_workers=True): loading then runs alongside the step, "
+     "in N processes."},
+    {"IN-001.find_where_workers_wait",
+     "Find where the workers wait. For storage: read larger files from a local disk. For passing "
+     "batches on: use fewer, larger tensors and a prefetch_factor above 2."},
+    {"IN-001.set_persistent_workers_true_waits",
+     "Set persistent_workers=True if the waits are at the start of each epoch."},
+    {"IN-001.try_workers_num_workers_larger",
+     "Try more workers (num_workers) and a larger prefetch_factor, and make each sample cheaper."},
+    {"IN-001.workers", "{0} workers were busy {1} of the time each."},
+    {"IN-001.workers_wait",
+     "{0} workers were busy {1} of the time each, and waited {2} of the time for a processor."},
+    {"IN-001.caveat",
+     "The gain is the time that a step waits now. It is reached only if loading is hidden "
+     "completely."},
+
+    {"IN-002.name_starved", "The loader's workers have no processors to run on"},
+    {"IN-002.name_busy", "The loader's workers cannot keep up"},
+    {"IN-002.hiding_loading_per_step",
+     "Hiding {0} of loading per step behind the {1} of other work takes about {2} workers; this "
+     "machine has {3} processors."},
+    {"IN-002.dataloader_num_workers", "DataLoader(num_workers={0})"},
+    {"IN-002.make_sample_cheaper_store",
+     "Make each sample cheaper: store decoded or smaller images, cache what does not change, use "
+     "a faster decoder, or augment whole batches as tensors."},
+    {"IN-002.caveat",
+     "More workers alone do not help, because there are not enough processors. The gain assumes "
+     "that samples become cheap enough to be hidden."},
+
+    {"IN-003.name", "The loader waits for its files most of the time"},
+
+    {"IN-004.name_too_many", "The loader has far more workers than processors"},
+    {"IN-004.name_too_few", "The loader has too few workers: processors are free"},
+
+    {"IN-005.name", "One of the loader's workers has most of the work"},
+
+    {"IN-006.name", "The thread of the steps works on batches itself"},
+    {"IN-006.reason", "time in the loader in which the thread did not wait"},
+    {"IN-006.thread_loader_next_batch",
+     "{0} the thread was in the loader's next batch, and did not wait."},
+    {"IN-006.let_workers_put_collation",
+     "Let the workers do it: put collation into collate_fn, pass on few, large tensors, and use "
+     "pin_memory=True, which copies on a thread of its own."},
+    {"IN-006.prefetch_device_copy_next",
+     "Prefetch to the device: copy the next batch on a stream of its own."},
+
+    {"IN-007.name", "The program waits for tf.data"},
+    {"IN-007.name_run", "The program waits for the next element of tf.data"},
+    {"IN-007.reason", "the calls of the iterators were timed"},
+    {"IN-007.reason_run", "waits whose stack leads to tf.data's iterator"},
+    {"IN-007.calls_took_mean", "{0} calls of {1} took {2} in the mean, and {3} in all."},
+    {"IN-007.meanwhile_worked_longest_summed",
+     "Meanwhile {0} worked longest: {1}, summed over all threads."},
+    {"IN-007.replace_tf_py_function_tf",
+     "Replace tf.py_function and tf.numpy_function by TensorFlow's operations: Python runs one "
+     "call at a time, however many are asked for."},
+    {"IN-007.read_several_files_once",
+     "Read several files at once: interleave(..., num_parallel_calls=tf.data.AUTOTUNE), from a "
+     "disk close by. Reading compressed files costs processor time."},
+    {"IN-007.function_map_runs_make",
+     "If the function of map() runs {0}, make it cheaper, or keep its result with cache() if the "
+     "result fits."},
+    {"IN-007.run_map_parallel_num_parallel_calls",
+     "Run the map in parallel: num_parallel_calls=tf.data.AUTOTUNE."},
+    {"IN-007.end_dataset_prefetch_tf",
+     "End the dataset with .prefetch(tf.data.AUTOTUNE), so that it works ahead."},
+    {"IN-007.make_element_cheaper_store",
+     "Make each element cheaper: store decoded or smaller samples."},
+    {"IN-007.waits_inside_tf_data", "{0} waits inside tf.data's iterator took {1} of the run."},
+    {"IN-007.let_tf_data_work",
+     "Let tf.data work ahead: end the dataset with .prefetch(tf.data.AUTOTUNE), and give map() "
+     "num_parallel_calls=tf.data.AUTOTUNE."},
+    {"IN-007.make_element_cheaper_or_cache",
+     "Make each element cheaper: store decoded or smaller samples, or use cache()."},
+    {"IN-007.caveat",
+     "The gain is at most the time waited. It is reached only if the input is ready in time."},
+
+    {"IN-008.name", "Files are read from a cold cache at first"},
+    {"IN-008.reason", "reads became faster, and steps became shorter at the same time"},
+    {"IN-008.gain", "what early steps take beyond late ones"},
+    {"IN-008.reads_took_mib_first",
+     "Reads took {0} for each MiB in the first third of the steps, and {1} in the last third. "
+     "Steps of the last third take {2}, the mean step {3}."},
+    {"IN-008.copy_data_local_disk",
+     "Copy the data to a local disk first, or read the files once before the run."},
+    {"IN-008.caveat",
+     "Each run over new files starts cold. Warm steps are those of the last third."},
+
+    {"OP-001.name", "The optimizer spends its time in Python, between operations"},
+    {"OP-001.reason", "time of the optimizer's step in which no operation ran"},
+    {"OP-001.gain", "Python between the optimizer's operations"},
+    {"OP-001.runs_operation_inside", "{0} runs no operation, inside {1}."},
+    {"OP-001.give_optimizer_fused_true",
+     "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
+     "all parameters."},
+
+    {"OV-001.name", "No steps were found: no figure is that of a step"},
+    {"OV-001.reason", "no mark and no pattern of steps was recorded"},
+    {"OV-001.most_rules_compare_time",
+     "Most rules compare with the time of a step, and could not look."},
+    {"OV-001.put_nvtx_range_called",
+     "Put an NVTX range called `step` around each step, or name other ranges with --step-marker.",
+     "Wrap each step: `with torch.profiler.record_function(\"step\")`, call profiler.step(), or "
+     "name other ranges with --step-marker.",
+     "Wrap each step: `with tf.profiler.experimental.Trace(\"train\", step_num=i, _r=1)`.",
+     "Wrap each step: `with jax.profiler.StepTraceAnnotation(\"train\", step_num=i)`."},
+
+    {"RU-001.name", "Without steps: where the time of the run went"},
+    {"RU-001.reason", "the kernel's accounting, and every wait was timed"},
+    {"RU-001.threads_process_together_kept",
+     "All threads of this process together kept {0} of {1} processors busy."},
+    {"RU-001.kind", "{0} in {1} {1|wait|waits} of kind `{2}`{3}."},
+    {"RU-001.find_waits_wait_gpuprof",
+     "Find what the waits wait for: `gpuprof stats stacks --by wait_all`. If they wait for data, "
+     "prepare the data ahead of time in another thread or process."},
+    {"RU-001.put_nvtx_range_called",
+     "Put an NVTX range called `step` around each step, or name other ranges with --step-marker. "
+     "The steps are then divided in the same way."},
+    {"RU-001.part", "{0} ({1})"},
+    {"RU-001.of_process", " of process {0}"},
+    {"RU-001.ready", "{0} ready but without a processor, "},
+    {"RU-001.thread", "Thread {0} ({1}){2}, in {3}: {4} on a processor, {5}{6} in waits."},
+    {"RU-001.called_by", ", called by {0}"},
+    {"RU-001.caveat",
+     "The functions that computed are not known: gpuprof takes stacks of memory and waits, none "
+     "of running code."},
+
+    {"ST-001.name", "The first steps are warm-up, and in no figure"},
+    {"ST-001.reason", "measured"},
+    {"ST-001.times_median",
+     "{0} {0|step takes|steps take} {1} times the median of {2}, {3} in all."},
+    {"ST-001.record_later_steps_alone", "Record later steps alone: --capture=steps:FIRST-LAST."},
+
+    {"ST-002.name", "Steps differ much in length"},
+    {"ST-002.reason", "measured"},
+    {"ST-002.gain", "what the mean step takes beyond the median one"},
+    {"ST-002.median_step_takes_ten",
+     "The median step takes {0}, one in ten more than {1}; `{2}` differs most."},
+    {"ST-002.see_steps_slow_gpuprof",
+     "See which steps are slow and in what: `gpuprof stats steps`."},
+
+    {"ST-003.name", "Python's garbage collector runs within steps"},
+    {"ST-003.reason", "the calls were traced"},
+    {"ST-003.gain", "the collections"},
+    {"ST-003.collections_longest", "{0} in {1} collections. The longest: {2}."},
+    {"ST-003.call_gc_collect_between",
+     "Call gc.collect() between steps, and only every few hundred steps. Collections that Python "
+     "starts itself: gc.freeze() behind the set-up, and a higher gc.set_threshold()."},
+    {"ST-003.caveat", "Only collections that the program calls were recorded."},
+
+    {"ST-004.name", "Steps wait for checkpoints or other results to be written"},
+    {"ST-004.reason", "the calls were recorded"},
+    {"ST-004.gain", "the calls that write"},
+    {"ST-004.write_longest", "{0} in {1} {1|call|calls} that write. The longest: {2}."},
+    {"ST-004.write_less_often_another", "Write less often, or on another thread from a copy.",
+     "Write less often, or on another thread from a copy on the host: "
+     "torch.distributed.checkpoint.async_save.",
+     "Save less often (save_freq), and use tf.train.CheckpointOptions(enable_async=True).",
+     "Save less often, and with Orbax's AsyncCheckpointer."},
+
+    {"ST-005.name", "Steps trace or compile the program again"},
+    {"ST-005.gain", "the program is traced and compiled in no time"},
+    {"ST-005.compile_before_loop_keep", "Compile before the loop, and keep what was compiled.",
+     "Keep shapes and Python values stable: pad batches, or mark sizes dynamic "
+     "(torch._dynamo.mark_dynamic). TORCH_LOGS=recompiles tells the reason.",
+     "Give tf.function an input_signature, and tensors instead of Python numbers.",
+     "Keep shapes stable, and pass Python values as static_argnums only if they are few. "
+     "jax.config.update(\"jax_explain_cache_misses\", True) tells the reason."},
+    {"ST-005.pieces", "compilations of the framework"},
+
+    {"ST-006.name", "Time passes between the end of a step and the next step"},
+    {"ST-006.reason", "measured between the marks of the steps"},
+    {"ST-006.gain", "the time between steps"},
+    {"ST-006.median_pass_between_two",
+     "In the median {0} pass between two steps, which take {1} in the mean."},
+    {"ST-006.happens_between_steps_less",
+     "Do what happens between steps less often, or on another thread.",
+     "Do it every N steps or on another thread: metrics, logging, schedulers, progress bars.",
+     "Run several steps a call: model.compile(steps_per_execution=N). Run callbacks less often.",
+     "Do it every N steps, and start the next step before you read the results of this one."},
+
+    {"ST-008.name", "The recording is of a cold start"},
+    {"ST-008.reason", "the calls were timed"},
+    {"ST-008.passed_single_long_calls",
+     "{0} of {1} passed in single long calls: CUDA was set up, code was loaded, memory was "
+     "allocated."},
+    {"ST-008.longest", "The longest: {0}."},
+    {"ST-008.warm_up_before_you",
+     "Warm up before you measure: run a few steps first, then record (--capture=delay:..., or "
+     "torch.profiler's schedule(wait, warmup, active))."},
+    {"ST-008.start_itself_matters_load",
+     "If the start itself matters: load fewer kernels (CUDA_MODULE_LOADING=LAZY), and keep the "
+     "allocator's cache."},
+    {"ST-008.caveat", "Nothing in this recording tells how a steady step runs."},
+
+    {"ST-009.name", "The program starts slowly"},
+    {"ST-009.reason", "measured"},
+    {"ST-009.gpu_first_worked_after", "The GPU first worked {0} after the process had begun."},
+    {"ST-009.whole_run", "In the whole run: {0}."},
+    {"ST-009.load_models_local_files",
+     "Load models from local files, import less, keep compiled code (caches), and prepare data "
+     "while the model loads."},
+    {"ST-009.cuda_setup", "setting up CUDA {0}"},
+    {"ST-009.compile", "compiling and loading code {0}"},
+
+    {"TH-001.name_others", "Other programs use the processors that steps need"},
+    {"TH-001.name_own", "More threads want to run than there are processors"},
+    {"TH-001.reason", "the kernel's accounting of the step's thread"},
+    {"TH-001.gain", "waits for a processor"},
+    {"TH-001.step_thread_ready_run",
+     "{0} the step's thread was ready to run but had no processor."},
+    {"TH-001.processes_recorded_kept_processors",
+     "The processes recorded kept {0} of {1} processors busy."},
+    {"TH-001.measure_quiet_machine_give",
+     "Measure on a quiet machine, or give the job its own processors (taskset, cgroup limits, "
+     "the scheduler's request)."},
+    {"TH-001.use_fewer_threads_torch",
+     "Use fewer threads (torch.set_num_threads(N) in the training process, OMP_NUM_THREADS=1 in "
+     "each worker), fewer workers, or more processors."},
+    {"TH-001.part_each", "each process has its part of the processors"},
+    {"TH-001.caveat", "Work of other programs on this machine counts too."},
+};
+
+}  // namespace gpuprof::analysis
