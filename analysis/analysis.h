@@ -58,6 +58,10 @@ struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
   bool headers_only = false;  // tables and counts, no event columns: for info
+  // Rows stay in the files of a bundle until somebody reads them (analysis/model/row_store.h).
+  // Those of `eager` tables, and of imported bundles, are read at once.
+  bool lazy = false;
+  TableSet eager = {};
   // Tables whose rows are read. A pass runs if its own are among them (TablesOf).
   TableSet tables = TableSet::All();
   // Reads the work of GPUs as sums if the bundle has more pieces of work than this. Then the tables

@@ -55,7 +55,7 @@ void Pack(const uint64_t* values, size_t count, uint64_t base, uint32_t width, u
 }  // namespace
 
 ColumnSegments::ColumnSegments(const ColumnSegments& other)
-    : segments_(other.segments_),
+    : segments_(other.segments()),
       places_(other.places_),
       rows_(other.rows_),
       open_rows_(other.open_rows_),
@@ -128,6 +128,7 @@ uint8_t* ColumnSegments::Append(uint32_t width) {
     segment.width = width;
     segment.mask = MaskOf(width);
     segment.most = ~uint64_t{0};
+    if (lazy_ != nullptr) lazy_->slots.emplace_back().used = 1;
     open_room_ = 0;
   }
   ColumnSegment& open = segments_.back();
@@ -159,10 +160,20 @@ void ColumnSegments::Close(const uint64_t* values, uint64_t base, uint64_t most)
 
 void ColumnSegments::Share(const std::shared_ptr<const ColumnSegments>& whole, RowRun rows) {
   whole_ = whole;
+  if (whole->lazy_ != nullptr && lazy_ == nullptr) {
+    lazy_ = std::make_unique<Lazy>();
+    lazy_->source = whole->lazy_->source;
+    for (size_t i = 0; i < segments_.size(); ++i) lazy_->slots.emplace_back().used = 1;
+  }
   while (rows.first < rows.end) {
-    ColumnSegment part = whole->Find(rows.first);
+    ColumnSegment part = whole->Peek(rows.first);
     const size_t end = std::min(rows.end, part.end);
-    part.bytes += (rows.first - part.first) * part.width;
+    if (lazy_ != nullptr) {
+      lazy_->slots.emplace_back().whole_row = rows.first;
+      part.bytes = nullptr;
+    } else {
+      part.bytes += (rows.first - part.first) * part.width;
+    }
     part.first = rows_;
     rows_ += end - rows.first;
     part.end = rows_;
@@ -175,11 +186,77 @@ void ColumnSegments::Share(const std::shared_ptr<const ColumnSegments>& whole, R
 void ColumnSegments::Add(const uint64_t* values, size_t count, uint64_t base, uint64_t most) {
   segments_.emplace_back();
   bytes_ += Store(segments_.size() - 1, values, count, base, most);
+  if (lazy_ != nullptr) lazy_->slots.emplace_back().used = 1;
   ColumnSegment& added = segments_.back();
   added.first = rows_;
   rows_ += count;
   added.end = rows_;
   Note(segments_.size() - 1);
+}
+
+void ColumnSegments::PlanLazy(std::shared_ptr<SegmentSource> source, int column,
+                              std::span<const uint32_t> rows) {
+  lazy_ = std::make_unique<Lazy>();
+  lazy_->source = std::move(source);
+  lazy_->column = column;
+  for (const uint32_t count : rows) {
+    if (count == 0) continue;
+    lazy_->slots.emplace_back();
+    ColumnSegment& segment = segments_.emplace_back();
+    segment.first = rows_;
+    segment.end = rows_ += count;
+    segment.most = ~uint64_t{0};
+    Note(segments_.size() - 1);
+  }
+}
+
+void ColumnSegments::SetZone(size_t segment, uint64_t base, uint64_t most) {
+  segments_[segment].base = base;
+  segments_[segment].most = most;
+}
+
+void ColumnSegments::Take(size_t number, std::shared_ptr<const ColumnSegments> from) {
+  ColumnSegment& segment = segments_[number];
+  const ColumnSegment& taken = from->segments_.front();
+  segment.bytes = taken.bytes;
+  segment.base = taken.base;
+  segment.mask = taken.mask;
+  segment.most = taken.most;
+  segment.width = taken.width;
+  Slot& slot = lazy_->slots[number];
+  slot.memory = std::move(from);
+  slot.used.store(lazy_->source->now(), std::memory_order_release);
+}
+
+// Rows of another column come to that one first. Its memory lives as long as one of both has it.
+void ColumnSegments::Bring(size_t number) const {
+  if (lazy_->column != kOfOther) return lazy_->source->Bring(lazy_->column, number);
+  Slot& slot = lazy_->slots[number];
+  const size_t whole_number = whole_->NumberOf(slot.whole_row);
+  whole_->Touch(whole_number);
+  const ColumnSegment& from = whole_->segments_[whole_number];
+  std::lock_guard<std::mutex> lock(lazy_->mutex);
+  if (slot.used.load(std::memory_order_acquire) != 0) return;
+  ColumnSegment& segment = segments_[number];
+  segment.bytes = from.bytes + (slot.whole_row - from.first) * from.width;
+  segment.base = from.base;
+  segment.mask = from.mask;
+  segment.most = from.most;
+  segment.width = from.width;
+  slot.memory = whole_->lazy_->slots[whole_number].memory;
+  slot.used.store(lazy_->source->now(), std::memory_order_release);
+}
+
+uint64_t ColumnSegments::BytesOf(size_t segment) const {
+  const std::shared_ptr<const ColumnSegments>& memory = lazy_->slots[segment].memory;
+  return memory == nullptr ? 0 : sizeof(ColumnSegments) + memory->bytes();
+}
+
+void ColumnSegments::LetGo(size_t number) {
+  Slot& slot = lazy_->slots[number];
+  slot.used.store(0, std::memory_order_release);
+  segments_[number].bytes = nullptr;
+  slot.memory = nullptr;
 }
 
 }  // namespace gpuprof::analysis

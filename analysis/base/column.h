@@ -12,17 +12,23 @@
 //
 // Copies share their memory until one of them changes. A pick of rows shares the memory of long
 // runs of rows too.
+//
+// The rows of a lazy column come into memory when they are first read, a segment at a time. They
+// may be let go while nobody reads them, and come again.
 
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -85,6 +91,22 @@ struct ColumnSegment {
   }
 };
 
+// Has the rows of lazy columns.
+class SegmentSource {
+ public:
+  virtual ~SegmentSource() = default;
+  // Brings a segment of the column with this number, by ColumnSegments::Take(). Any thread.
+  virtual void Bring(int column, size_t segment) = 0;
+  // Returns a number that rises from question to question. The first is 1.
+  uint32_t now() const { return now_->load(std::memory_order_relaxed); }
+
+ protected:
+  explicit SegmentSource(const std::atomic<uint32_t>* now) : now_(now) {}
+
+ private:
+  const std::atomic<uint32_t>* now_;
+};
+
 // The part of a column that does not depend on the type of its values.
 class ColumnSegments {
  public:
@@ -94,13 +116,37 @@ class ColumnSegments {
 
   size_t rows() const { return rows_; }
   uint64_t bytes() const { return bytes_; }
-  const std::vector<ColumnSegment>& segments() const { return segments_; }
+  // Returns all segments. Those of a lazy column come into memory.
+  const std::vector<ColumnSegment>& segments() const {
+    for (size_t i = 0; lazy_ != nullptr && i < segments_.size(); ++i) Touch(i);
+    return segments_;
+  }
   // Finds the segment of a row, which must exist.
   const ColumnSegment& Find(size_t row) const {
-    const ColumnSegment* segment = &segments_[places_[row >> kPlaceShift]];
-    while (row >= segment->end) ++segment;
-    return *segment;
+    const size_t number = NumberOf(row);
+    if (lazy_ != nullptr) [[unlikely]]
+      Touch(number);
+    return segments_[number];
   }
+  // Does the same, but the segment need not have its bytes. Then its values are only known to be no
+  // less than `base`, and no farther from it than `most`.
+  const ColumnSegment& Peek(size_t row) const { return segments_[NumberOf(row)]; }
+
+  bool is_lazy() const { return lazy_ != nullptr; }
+  // Makes a lazy column: its number for the source, and how many rows each segment has.
+  void PlanLazy(std::shared_ptr<SegmentSource> source, int column, std::span<const uint32_t> rows);
+  // Notes the zone of a segment that is not in memory.
+  void SetZone(size_t segment, uint64_t base, uint64_t most);
+  bool Has(size_t segment) const {
+    return lazy_->slots[segment].used.load(std::memory_order_acquire) != 0;
+  }
+  // Takes the only segment of another column as this one. One thread at a time a segment.
+  void Take(size_t segment, std::shared_ptr<const ColumnSegments> from);
+  // Returns when a segment was last read, and the memory that it takes. 0: it is not in memory.
+  uint32_t LastUse(size_t segment) const { return lazy_->slots[segment].used; }
+  uint64_t BytesOf(size_t segment) const;
+  // Lets a segment go. Nobody may read the column meanwhile, or keep a reader of it.
+  void LetGo(size_t segment);
 
   void Plan(size_t segments);
   // Fills a segment. The greatest distance of a value from `base` is `most`. Bits of values above
@@ -126,10 +172,35 @@ class ColumnSegments {
 
  private:
   static constexpr size_t kPlaceShift = 12;
+  struct Slot {
+    std::atomic<uint32_t> used{0};  // when it was last; 0: the segment is not in memory
+    std::shared_ptr<const ColumnSegments> memory;
+    size_t whole_row = 0;  // of `whole_`, that the segment begins with
+  };
+  struct Lazy {
+    std::shared_ptr<SegmentSource> source;
+    int column = kOfOther;
+    std::deque<Slot> slots;  // by segment
+    std::mutex mutex;        // of segments that are another column's
+  };
+  static constexpr int kOfOther = -1;
 
   void Note(size_t segment);
+  size_t NumberOf(size_t row) const {
+    size_t number = places_[row >> kPlaceShift];
+    while (row >= segments_[number].end) ++number;
+    return number;
+  }
+  void Touch(size_t segment) const {
+    std::atomic<uint32_t>& used = lazy_->slots[segment].used;
+    const uint32_t before = used.load(std::memory_order_acquire), now = lazy_->source->now();
+    if (before == 0) return Bring(segment);
+    if (before != now) used.store(now, std::memory_order_release);
+  }
+  void Bring(size_t segment) const;
 
-  std::vector<ColumnSegment> segments_;
+  mutable std::vector<ColumnSegment> segments_;  // those of a lazy column change when they come
+  std::unique_ptr<Lazy> lazy_;                   // null: all is in memory
   ColumnMemory memory_;
   std::unique_ptr<uint8_t[]> open_memory_;       // of the open rows
   std::shared_ptr<const ColumnSegments> whole_;  // whose memory this one shares
@@ -180,12 +251,16 @@ class Column {
     return segment.width == 0 && first + count <= segment.end &&
            static_cast<T>(segment.base) == value;
   }
-  // Returns the segments in the order of their rows.
+  // Returns the rows of the segment that this row is in, from this row on. Brings nothing into
+  // memory.
+  RowRun RunFrom(size_t row) const { return {row, data_->Peek(row).end}; }
+  bool IsLazy() const { return data_ != nullptr && data_->is_lazy(); }
+  // Returns the segments in the order of their rows. Those of a lazy column come into memory.
   std::span<const ColumnSegment> segments() const {
     if (data_ == nullptr) return {};
     return data_->segments();
   }
-  // The least and the greatest value of some rows, or a wider range.
+  // Bounds that no value of some rows exceeds.
   struct Zone {
     T least = std::numeric_limits<T>::max();
     T most = std::numeric_limits<T>::min();
@@ -194,7 +269,7 @@ class Column {
   Zone ZoneOf(RowRun rows) const {
     Zone zone;
     while (rows.first < rows.end) {
-      const ColumnSegment& segment = data_->Find(rows.first);
+      const ColumnSegment& segment = data_->Peek(rows.first);
       const T least = static_cast<T>(segment.base);
       const bool is_known = segment.most <= static_cast<uint64_t>(std::numeric_limits<T>::max()) -
                                                 static_cast<uint64_t>(least);
@@ -307,6 +382,15 @@ class Column {
     std::memcpy(data_->Append(sizeof(T)), &value, sizeof value);
   }
 
+  // Makes a lazy column, which must be empty (ColumnSegments::PlanLazy).
+  std::weak_ptr<ColumnSegments> PlanLazy(std::shared_ptr<SegmentSource> source, int number,
+                                         std::span<const uint32_t> rows) {
+    data_ = std::make_shared<ColumnSegments>();
+    data_->PlanLazy(std::move(source), number, rows);
+    return data_;
+  }
+  // Gives the only segment of this column to a lazy one.
+  void GiveTo(ColumnSegments* lazy, size_t segment) const { lazy->Take(segment, data_); }
   // Makes room for so many segments, in which Store() puts rows. The column must be empty.
   void Plan(size_t segments) {
     data_ = std::make_shared<ColumnSegments>();
@@ -330,10 +414,11 @@ class Column {
   void Rewrite(const Change& change) {
     if (empty()) return;
     Column result;
-    result.Plan(SegmentCount());
+    result.Plan(segments().size());
     std::vector<uint64_t> values;
-    for (size_t s = 0; s < SegmentCount(); ++s) {
-      const ColumnSegment& segment = data_->segments()[s];
+    const std::span<const ColumnSegment> all = segments();
+    for (size_t s = 0; s < all.size(); ++s) {
+      const ColumnSegment& segment = all[s];
       values.clear();
       for (size_t row = segment.first; row < segment.end; ++row) {
         values.push_back(static_cast<uint64_t>(change(row, static_cast<T>(segment.Load(row)))));
@@ -381,7 +466,6 @@ class Column {
     const auto [base, most] = RangeOf(values.data(), values.size());
     data_->Add(values.data(), values.size(), base, most);
   }
-  size_t SegmentCount() const { return data_ == nullptr ? 0 : data_->segments().size(); }
 
   void Close() {
     uint64_t values[ColumnSegments::kMostOpenRows];

@@ -18,6 +18,7 @@ LaunchStacks::LaunchStacks(const Process& process) {
 }
 
 uint32_t LaunchStacks::Find(uint32_t correlation) const {
+  if (by_correlation_.empty()) return 0;
   const auto found = by_correlation_.find(correlation);
   return found == by_correlation_.end() ? 0 : found->second;
 }

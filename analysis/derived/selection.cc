@@ -61,8 +61,9 @@ class RowPicker {
     rows_ = times.size();
     kept_.clear();
     kept_rows_ = 0;
-    for (const ColumnSegment& segment : times.segments()) {
-      const RowRun rows = {segment.first, segment.end};
+    RowRun rows;
+    for (size_t row = 0; row < rows_; row = rows.end) {
+      rows = times.RunFrom(row);
       const Column<int64_t>::Zone begins = BeginsOf<kKind>(rows, times, second);
       const bool is_moved = IsLaunchedWork(kKind) && calls_ != nullptr;
       const bool is_outside = begins.most < window_.start_ns || begins.least >= window_.end_ns;
@@ -236,8 +237,9 @@ void NoteCalls(const Process& process, TimeWindow window, WindowCalls* calls) {
   for (const Track& track : process.tracks) {
     const ApiTable& api = track.api;
     const Column<int64_t>::Reader ends(api.end_ns), durations(api.duration_ns);
-    for (const ColumnSegment& segment : api.end_ns.segments()) {
-      const RowRun rows = {segment.first, segment.end};
+    RowRun rows;
+    for (size_t begin = 0; begin < api.end_ns.size(); begin = rows.end) {
+      rows = api.end_ns.RunFrom(begin);
       const Column<int64_t>::Zone begins = BeginsOfSpans(rows, api.end_ns, api.duration_ns);
       if (begins.most < window.start_ns || begins.least >= window.end_ns) continue;
       for (size_t row = rows.first; row < rows.end; ++row) {

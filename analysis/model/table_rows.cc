@@ -52,7 +52,8 @@ struct RowSorter {
   template <ChunkKind kKind, typename... Columns>
   void Rows(Column<int64_t>& times, Columns&... others) {
     order.clear();
-    if (AreSorted(times, threads)) return;
+    // Who reads a lazy table finds out about its order.
+    if (times.IsLazy() || AreSorted(times, threads)) return;
     std::vector<int64_t> keys(times.begin(), times.end());
     order.resize(keys.size());
     std::iota(order.begin(), order.end(), 0u);

@@ -458,6 +458,7 @@ inline constexpr uint32_t kNoCudaId = 0xffffffff;
 inline constexpr size_t kNoProcess = static_cast<size_t>(-1);
 
 class KernelRules;  // symbols/kernel_rule_file.h
+class RowStore;     // model/row_store.h
 
 struct Process {
   int32_t pid = 0;
@@ -575,6 +576,8 @@ struct Trace {
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;     // what time 0 is
   TableSet tables = TableSet::All();  // those whose rows were read
+  // Has the rows of lazy tables; null: all rows are in memory.
+  std::shared_ptr<RowStore> row_store;
   // There was too much work to read it row by row. The tables of work and of calls are empty, and
   // Track::work has the sums.
   bool has_sums = false;

@@ -10,6 +10,7 @@
 #include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/budget_use.h"
 #include "analysis/passes/recorder/recorder_cost.h"
@@ -111,6 +112,24 @@ void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
 }
 
 // No kernel begins before its launch: one that seems to shows how far the clocks are apart.
+void FillEarlyKernels(PassContext& context, size_t index, results::HealthProcess* row) {
+  const Process& process = context.process(index);
+  const CallIndex& calls = context.calls(index);
+  for (const Track& track : process.tracks) {
+    const KernelTable& kernels = track.kernel;
+    const Column<int64_t>::Reader ends(kernels.end_ns), durations(kernels.duration_ns);
+    const Column<uint32_t>::Reader correlations(kernels.correlation);
+    for (size_t i = 0; i < kernels.rows(); ++i) {
+      const std::optional<Call> launch = calls.Find(correlations[i]);
+      if (!launch) continue;
+      const int64_t early = launch->start_ns - (ends[i] - durations[i]);
+      if (early <= 0) continue;
+      row->set_kernel_before_launch_count(row->kernel_before_launch_count() + 1);
+      row->set_kernel_before_launch_ns(std::max(row->kernel_before_launch_ns(), early));
+    }
+  }
+}
+
 void FillGpuClock(PassContext& context, size_t index, results::HealthProcess* row) {
   const Process& process = context.process(index);
   if (!process.has_cupti_clock) return;
@@ -118,18 +137,9 @@ void FillGpuClock(PassContext& context, size_t index, results::HealthProcess* ro
   row->set_cupti_clock_residual_ns(process.cupti_clock.residual_ns);
   row->set_cupti_clock_step_ns(process.cupti_clock.step_ns);
   row->set_gpu_tick_ns(process.gpu_tick_ns);
-  const CallIndex& calls = context.calls(index);
-  for (const Track& track : process.tracks) {
-    const KernelTable& kernels = track.kernel;
-    for (size_t i = 0; i < kernels.rows(); ++i) {
-      const std::optional<Call> launch = calls.Find(kernels.correlation[i]);
-      if (!launch) continue;
-      const int64_t early = launch->start_ns - (kernels.end_ns[i] - kernels.duration_ns[i]);
-      if (early <= 0) continue;
-      row->set_kernel_before_launch_count(row->kernel_before_launch_count() + 1);
-      row->set_kernel_before_launch_ns(std::max(row->kernel_before_launch_ns(), early));
-    }
-  }
+  row->MergeFrom(KeptRows<results::HealthProcess>(
+      context.kept(index), "early kernels",
+      [&](results::HealthProcess* early) { FillEarlyKernels(context, index, early); }));
 }
 
 void FillGpuRates(const Process& process, results::HealthProcess* row) {

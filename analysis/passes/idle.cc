@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "analysis/passes/device/idle_gaps.h"
@@ -38,15 +38,28 @@ void AddShares(const NamesDuring::Shares& shares, int64_t late_ns,
 // Adds the longest gaps of all processes; of equal ones, the first.
 void AddLongest(const std::vector<std::shared_ptr<IdleGaps>>& processes,
                 google::protobuf::RepeatedPtrField<results::IdleGap>* out) {
-  std::vector<std::pair<const IdleSpan*, IdleGaps*>> longest;
-  for (const std::shared_ptr<IdleGaps>& gaps : processes) {
-    for (const IdleSpan& span : gaps->spans()) longest.emplace_back(&span, gaps.get());
+  struct Place {
+    int64_t duration_ns;
+    size_t process, span;
+  };
+  std::vector<Place> longest;
+  for (size_t process = 0; process < processes.size(); ++process) {
+    const std::vector<IdleSpan>& spans = processes[process]->spans();
+    for (size_t span = 0; span < spans.size(); ++span)
+      longest.push_back({spans[span].duration_ns, process, span});
   }
-  std::stable_sort(longest.begin(), longest.end(), [](const auto& x, const auto& y) {
-    return x.first->duration_ns > y.first->duration_ns;
-  });
-  if (longest.size() > kKeptGaps) longest.resize(kKeptGaps);
-  for (const auto& [span, gaps] : longest) *out->Add() = gaps->Describe(*span);
+  const size_t kept = std::min(longest.size(), kKeptGaps);
+  std::partial_sort(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(kept),
+                    longest.end(), [](const Place& x, const Place& y) {
+                      return x.duration_ns != y.duration_ns
+                                 ? x.duration_ns > y.duration_ns
+                                 : std::tie(x.process, x.span) < std::tie(y.process, y.span);
+                    });
+  longest.resize(kept);
+  for (const Place& place : longest) {
+    IdleGaps& gaps = *processes[place.process];
+    *out->Add() = gaps.Describe(gaps.spans()[place.span]);
+  }
 }
 
 void FillRows(PassContext& context, results::Idle* out) {

@@ -30,6 +30,7 @@
 #include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/device/used_devices.h"
 #include "analysis/passes/host/range_calls.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/kernels/kernel_description.h"
 #include "analysis/passes/kernels/kernel_owners.h"
 #include "analysis/passes/kernels/kernel_sums.h"
@@ -369,20 +370,25 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
     out->set_busy_ns(out->busy_ns() + BusyTimeOf(device));
 }
 
+// Returns the rows of all kernels. Launch sites are not resolved.
+const results::Kernels& KeptKernels(PassContext& context, const std::string& by,
+                                    Grouping grouping) {
+  return KeptRows<results::Kernels>(context.kept_of_all(), by, [&](results::Kernels* out) {
+    Gathered gathered(context);
+    for (const size_t index : context.selected()) {
+      AddProcess(context, index, grouping, nullptr, &gathered);
+      if (grouping == Grouping::kOp) AddKernelOwners(context, index, nullptr, out);
+      out->set_whole_graph_count(out->whole_graph_count() +
+                                 WholeGraphLaunches(context.process(index), nullptr));
+    }
+    FillRows(context, grouping, &gathered, out);
+  });
+}
+
 }  // namespace
 
 const results::Kernels& KernelsByName(PassContext& context) {
-  return context.kept_of_all().Get<results::Kernels>([&] {
-    results::Kernels out;
-    Gathered gathered(context);
-    for (const size_t index : context.selected()) {
-      AddProcess(context, index, Grouping::kName, nullptr, &gathered);
-      out.set_whole_graph_count(out.whole_graph_count() +
-                                WholeGraphLaunches(context.process(index), nullptr));
-    }
-    FillRows(context, Grouping::kName, &gathered, &out);
-    return out;
-  });
+  return KeptKernels(context, "name", Grouping::kName);
 }
 
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -393,8 +399,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                             : by == "op"      ? Grouping::kOp
                             : by == "family"  ? Grouping::kFamily
                                               : Grouping::kName;
-  const bool is_kept = grouping == Grouping::kName && context.options().under_range.empty();
-  if (is_kept) *kernels = KernelsByName(context);
+  const bool is_kept = context.options().under_range.empty();
+  if (is_kept) *kernels = KeptKernels(context, by, grouping);
   Gathered gathered(context);
   char room[proto::kMostNameBytes];
   uint32_t bytes = 0;
@@ -408,7 +414,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
     const auto* only = under.empty() ? nullptr : &inside;
     if (!is_kept) AddProcess(context, index, grouping, only, &gathered);
-    if (grouping == Grouping::kOp) AddKernelOwners(context, index, only, kernels.get());
+    if (!is_kept && grouping == Grouping::kOp) AddKernelOwners(context, index, only, kernels.get());
     wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
   if (!under.empty() && !has_range) {
@@ -418,6 +424,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   if (!under.empty()) kernels->set_under_range(under);
   if (!is_kept) FillRows(context, grouping, &gathered, kernels.get());
+  if (grouping == Grouping::kOp) NameLaunchSites(context, kernels.get());
   kernels->set_whole_graph_count(0);
   kernels->set_by(by);
   context.FillMeta("kernels", kernels->mutable_meta());

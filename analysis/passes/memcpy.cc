@@ -19,6 +19,7 @@
 #include "analysis/passes/device/graph_launches.h"
 #include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/device/used_devices.h"
+#include "analysis/passes/kept_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/interval.h"
@@ -251,10 +252,11 @@ void ComputeMemcpy(PassContext& context, results::Memcpy* out) {
 }
 
 Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  auto out = std::make_unique<results::Memcpy>();
   const std::string by = context.By("direction");
   const UsedDevices devices(context);
-  Fill(context, GroupingOf(by), devices, out.get());
+  auto out = std::make_unique<results::Memcpy>(KeptRows<results::Memcpy>(
+      context.kept_of_all(), by,
+      [&](results::Memcpy* rows) { Fill(context, GroupingOf(by), devices, rows); }));
   out->set_by(by);
   context.FillMeta("memcpy", out->mutable_meta());
   for (const size_t index : context.selected()) {

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "analysis/model/row_store.h"
+#include "analysis/passes/registry.h"
 #include "analysis/passes/session.h"
 
 namespace gpuprof::analysis {
@@ -30,11 +32,19 @@ uint64_t StateOf(const Trace& headers, std::string* state) {
 Session* PageInput::Kept(const Trace& headers) {
   std::string state;
   const uint64_t rows = StateOf(headers, &state);
-  if (rows > kMostRows || !headers.faults.empty()) return nullptr;
-  if (session_ != nullptr && state == state_) return session_.get();
-  session_ = nullptr;  // its memory goes before the new one's comes
+  if (state != state_) {
+    session_ = nullptr;  // its memory goes before the new one's comes
+    eager_ = {};
+    is_damaged_ = false;
+  }
+  if (session_ != nullptr) return session_.get();
+  const bool is_large = rows > most_rows_;
+  const bool can_be_lazy = !is_damaged_ && headers.importer.empty();
+  if (!headers.faults.empty() || (is_large && !can_be_lazy)) return nullptr;
   OpenOptions open = options_;
   open.tables = TableSet::All();
+  open.lazy = is_large;
+  open.eager = eager_;
   std::shared_ptr<const Trace> trace;
   if (Open(path_, open, &trace) || !trace->faults.empty()) return nullptr;
   // It may have grown since the headers were read.
@@ -42,6 +52,17 @@ Session* PageInput::Kept(const Trace& headers) {
   StateOf(*trace, &state_);
   session_ = MakeSession(std::move(trace));
   return session_.get();
+}
+
+bool PageInput::IsRight() {
+  const RowStore* const rows = session_->trace().row_store.get();
+  if (rows == nullptr) return true;
+  const TableSet unordered = rows->Unordered();
+  if (!rows->IsDamaged() && eager_.Contains(unordered)) return true;
+  is_damaged_ = rows->IsDamaged();
+  eager_ = eager_ | unordered;
+  session_ = nullptr;
+  return false;
 }
 
 Error PageInput::RunOnce(std::string_view pass, const PassOptions& options,
@@ -62,9 +83,13 @@ Error PageInput::Run(std::string_view pass, PassOptions options,
   if (Error error = Open(path_, open, &headers)) return error;
   if (std::string reason = TooManyRows(pass, *headers, options); !reason.empty())
     return {ErrorKind::kUsage, std::move(reason)};
-  if (Session* session = Kept(*headers)) return analysis::Run(pass, session, options, result);
-  session_ = nullptr;
   options.left_out = TooLargeTables(pass, *headers, options);
+  const bool is_reduced =
+      options.left_out.Intersects(TableSet::All()) || HasPageSums(pass, *headers, options);
+  while (Session* session = is_reduced ? nullptr : Kept(*headers)) {
+    Error error = analysis::Run(pass, session, options, result);
+    if (IsRight()) return error;
+  }
   return RunOnce(pass, options, result);
 }
 

@@ -380,10 +380,22 @@ uint64_t PageSumsAbove(std::string_view pass, const PassOptions& options) {
   return pass == "kernels" && !is_of_rows ? kMostWorkRows : SumsAbove(pass, options);
 }
 
+bool HasPageSums(std::string_view pass, const Trace& trace, const PassOptions& options) {
+  const uint64_t most = PageSumsAbove(pass, options);
+  uint64_t work = 0;
+  for (const Process& process : trace.processes) {
+    for (const KindTotals& totals : process.kinds)
+      if (proto::IsSummedWork(static_cast<Kind>(totals.kind))) work += totals.rows;
+  }
+  return most != 0 && work > most;
+}
+
 std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOptions& options) {
   // The first page must always be there.
   if (PageSumsAbove(pass, options) != 0) return "";
-  const TableSet wanted = TablesOf(pass, options);
+  // Only the rows of the part are read. Which part it is, the steps tell.
+  if (options.window) return "";
+  const TableSet wanted = options.steps ? TablesOf("steps") : TablesOf(pass, options);
   uint64_t rows = 0;
   for (const Process& process : trace.processes) {
     for (const KindTotals& totals : process.kinds) {
@@ -417,7 +429,9 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   return Run(pass, &session, options, result);
 }
 
-Error Run(std::string_view pass, Session* session, const PassOptions& options,
+namespace {
+
+Error Ask(std::string_view pass, Session* session, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result) {
   if (FindPass(pass) != nullptr && !session->trace().tables.Contains(TablesOf(pass, options))) {
     return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
@@ -438,7 +452,14 @@ Error Run(std::string_view pass, Session* session, const PassOptions& options,
   PassContext context(part != nullptr ? part->session.get() : session, options);
   if (Error error = context.Prepare()) return error;
   if (part != nullptr) context.SetSelectionNote(part->words);
-  Error error = entry->run(context, result);
+  return entry->run(context, result);
+}
+
+}  // namespace
+
+Error Run(std::string_view pass, Session* session, const PassOptions& options,
+          std::unique_ptr<google::protobuf::Message>* result) {
+  Error error = Ask(pass, session, options, result);
   session->ForgetMuch();
   if (!error) FillShortNames(result->get());
   return error;

@@ -34,4 +34,8 @@ const std::vector<PassEntry>& PageTable();
 // Returns the tables that a pass is about. No pass of this name: none.
 TableSet SubjectsOf(std::string_view pass);
 
+// Returns whether a page gets a result from sums of blocks (PageSumsAbove). `trace`: opened in
+// whatever way.
+bool HasPageSums(std::string_view pass, const Trace& trace, const PassOptions& options);
+
 }  // namespace gpuprof::analysis

@@ -3,15 +3,19 @@
 
 #include "analysis/passes/session.h"
 
+#include <limits>
 #include <utility>
 
+#include "analysis/model/row_store.h"
 #include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/select_rows.h"
 
 namespace gpuprof::analysis {
 
-Session::Session(std::shared_ptr<const Trace> trace)
-    : trace_(std::move(trace)), processes_(trace_->processes.size()) {}
+Session::Session(std::shared_ptr<const Trace> trace, uint64_t most_row_bytes)
+    : trace_(std::move(trace)),
+      most_row_bytes_(most_row_bytes),
+      processes_(trace_->processes.size()) {}
 
 Session::Session(const Trace& trace)
     : Session(std::shared_ptr<const Trace>(std::shared_ptr<const Trace>(), &trace)) {}
@@ -26,10 +30,16 @@ DerivedOfChoice& Session::OfChoice(const PassOptions& options) {
 void Session::ForgetMuch() {
   uint64_t rows = 0;
   for (const Process& process : trace_->processes) rows += process.rows;
-  if (rows <= kMostRows) return;
-  choices_.clear();
-  processes_ = std::vector<DerivedOfProcess>(trace_->processes.size());
-  part_ = {};
+  RowStore* const store = trace_->row_store.get();
+  const bool is_much = rows > kMostRows || (store != nullptr && store->bytes() > most_row_bytes_);
+  if (is_much) {
+    choices_.clear();
+    processes_ = std::vector<DerivedOfProcess>(trace_->processes.size());
+    part_ = {};
+  }
+  // What was derived may point to rows: without it, they can go.
+  if (store != nullptr)
+    store->LetGo(is_much ? most_row_bytes_ : std::numeric_limits<uint64_t>::max());
 }
 
 Error Session::Select(std::string_view pass, const PassOptions& options, Part** part) {

@@ -56,6 +56,8 @@ class Session {
  public:
   // What is derived of a trace with more rows is not kept.
   static constexpr uint64_t kMostRows = 20'000'000;
+  // Rows of lazy tables that stay in memory between questions.
+  static constexpr uint64_t kMostRowBytes = 200'000'000;
 
   // Rows of a trace that the options of a question select.
   struct Part {
@@ -63,7 +65,8 @@ class Session {
     std::string words;  // what the part is
   };
 
-  explicit Session(std::shared_ptr<const Trace> trace);
+  // Keeps at most `most_row_bytes` of lazy rows between questions.
+  explicit Session(std::shared_ptr<const Trace> trace, uint64_t most_row_bytes = kMostRowBytes);
   // Makes a session of a trace that outlives it.
   explicit Session(const Trace& trace);
   ~Session();
@@ -74,7 +77,7 @@ class Session {
   // Returns the trace that this one is a part of, or this one. Both have the same processes.
   const Trace& whole() const { return whole_ != nullptr ? *whole_ : *trace_; }
   // Releases what was derived of a trace with many rows: it may need more memory than the rows.
-  // Called after each question.
+  // Releases rows of lazy tables, too, if they are many. Called after each question.
   void ForgetMuch();
   DerivedOfProcess& OfProcess(size_t index) { return processes_[index]; }
   // Returns what was derived for questions with the same pid and step marker.
@@ -90,6 +93,7 @@ class Session {
                             int32_t, std::string>;
 
   std::shared_ptr<const Trace> trace_;
+  const uint64_t most_row_bytes_;
   const Trace* whole_ = nullptr;
   std::vector<DerivedOfProcess> processes_;
   std::map<std::pair<int32_t, std::string>, DerivedOfChoice> choices_;

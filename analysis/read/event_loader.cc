@@ -18,6 +18,7 @@
 #include "analysis/model/table_rows.h"
 #include "analysis/read/block_worker.h"
 #include "analysis/read/late_calls.h"
+#include "analysis/read/lazy_rows.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
 #include "analysis/read/row_details.h"
@@ -80,8 +81,9 @@ struct LeftOut {
 // One load of the events of several files.
 class EventLoad {
  public:
-  EventLoad(const TableSet& wanted, uint64_t memory_limit_bytes)
-      : wanted_(wanted), memory_limit_bytes_(memory_limit_bytes) {}
+  EventLoad(const TableSet& wanted, uint64_t memory_limit_bytes, LazyRows* lazy,
+            const TableSet& eager)
+      : wanted_(wanted), memory_limit_bytes_(memory_limit_bytes), lazy_(lazy), eager_(eager) {}
 
   void Plan(TraceFile* file);
   void Decode(int threads);
@@ -97,12 +99,15 @@ class EventLoad {
     std::map<size_t, LateTable> late;  // and these calls whole, by track
   };
 
+  TableSet LazyTablesOf(const std::vector<PlannedBlock>& plan, const TraceFile& file) const;
   bool WantsCallIds(const std::vector<PlannedBlock>& plan, const TraceFile& file,
                     LateCalls* late) const;
   void DecodeBlock(size_t index, Worker* worker);
 
   const TableSet wanted_;
   const uint64_t memory_limit_bytes_;
+  LazyRows* const lazy_;  // null: no table is lazy
+  const TableSet eager_;
   std::vector<Task> tasks_;
   std::list<FileTables> tables_;
   std::atomic<uint64_t> memory_bytes_{0};
@@ -141,6 +146,19 @@ bool EventLoad::WantsCallIds(const std::vector<PlannedBlock>& plan, const TraceF
   return true;
 }
 
+// Returns the tables that become lazy. Rows of imported files have details, and ranges have
+// payloads: both belong to rows of other tables.
+TableSet EventLoad::LazyTablesOf(const std::vector<PlannedBlock>& plan,
+                                 const TraceFile& file) const {
+  if (lazy_ == nullptr || file.is_imported()) return {};
+  const bool has_payloads = std::any_of(plan.begin(), plan.end(), [](const PlannedBlock& block) {
+    return block.kind == proto::ChunkKind::kRangePayload;
+  });
+  const TableSet tables = TableSet::All().Without(eager_);
+  return has_payloads ? tables.Without({proto::ChunkKind::kRange, proto::ChunkKind::kRangePayload})
+                      : tables;
+}
+
 void EventLoad::Plan(TraceFile* file) {
   FileTables& tables = tables_.emplace_back();
   tables.file = file;
@@ -150,6 +168,8 @@ void EventLoad::Plan(TraceFile* file) {
   tables.has_call_ids = WantsCallIds(plan, *file, &late);
   uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->input().bytes();
   LeftOut lies;
+  const TableSet lazy = LazyTablesOf(plan, *file);
+  std::map<Slot, std::vector<PlannedBlock>> lazy_blocks;
   for (const PlannedBlock& planned : plan) {
     if (!HasRows(planned.kind)) continue;
     Track* track = file->TrackOf(planned.track, 0);
@@ -166,6 +186,10 @@ void EventLoad::Plan(TraceFile* file) {
     }
     rows_left -= planned.rows;
     const size_t index = static_cast<size_t>(track - process.tracks.data());
+    if (lazy.Has(planned.kind)) {
+      lazy_blocks[{index, planned.kind}].push_back(planned);
+      continue;
+    }
     Task task = {file, planned.block, index, tables.segments[{index, planned.kind}]++};
     task.is_of_ids = is_of_calls && tables.has_call_ids;
     if (task.is_of_ids && late.MayHold(planned)) {
@@ -183,6 +207,8 @@ void EventLoad::Plan(TraceFile* file) {
       PlanTable(track, slot.second, count);
     }
   }
+  for (auto& [slot, blocks] : lazy_blocks)
+    lazy_->AddTable(file, std::move(blocks), &process.tracks[slot.first]);
   for (auto& [index, table] : tables.late)
     PlanTable(&table.track, proto::ChunkKind::kApi, table.segments);
   lies.Tell("are more rows than a file of this size can hold", file);
@@ -272,8 +298,8 @@ void SeparateModules(TraceFile* file) {
 }  // namespace
 
 void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const TableSet& wanted,
-                int threads, uint64_t memory_limit_bytes) {
-  EventLoad load(wanted, memory_limit_bytes);
+                int threads, uint64_t memory_limit_bytes, LazyRows* lazy, const TableSet& eager) {
+  EventLoad load(wanted, memory_limit_bytes, lazy, eager);
   for (const std::unique_ptr<TraceFile>& file : files) load.Plan(file.get());
   load.Decode(threads);
   load.Finish();

@@ -16,9 +16,12 @@
 
 namespace gpuprof::analysis {
 
+class LazyRows;
+
 // Loads the wanted tables. All files must have been placed. `memory_limit_bytes` bounds the columns
-// of all files together.
+// of all files together. Tables become lazy if `lazy` is there and they are not in `eager`.
 void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const TableSet& wanted,
-                int threads, uint64_t memory_limit_bytes);
+                int threads, uint64_t memory_limit_bytes, LazyRows* lazy = nullptr,
+                const TableSet& eager = {});
 
 }  // namespace gpuprof::analysis

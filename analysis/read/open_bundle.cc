@@ -11,6 +11,7 @@
 #include "analysis/model/trace.h"
 #include "analysis/read/event_loader.h"
 #include "analysis/read/imported_bundle.h"
+#include "analysis/read/lazy_rows.h"
 #include "analysis/read/placed_files.h"
 #include "analysis/read/work_sums.h"
 
@@ -43,6 +44,7 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
   if (Error error =
           PlaceFiles(path, options.recover, options.threads, model, &placed, options.parts))
     return error;
+  std::shared_ptr<LazyRows> lazy;
   const TraceFiles &files = placed.files, &samplers = placed.samplers;
   // An imported trace may tell the shapes of operations: its kernels have rates by them.
   if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
@@ -53,12 +55,18 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
     trace->has_sums = options.sums_above_rows != 0 && CountWork(files) > options.sums_above_rows;
     const TableSet rows = trace->has_sums ? trace->tables.Without(SummableTables()) : trace->tables;
-    LoadEvents(files, rows, options.threads, limit);
+    if (options.lazy && !trace->manifest.has_import()) lazy = std::make_shared<LazyRows>();
+    LoadEvents(files, rows, options.threads, limit, lazy.get(), options.eager);
     if (trace->has_sums) LoadWorkSums(files, options.threads, options.trusts_sums);
-    LoadEvents(samplers, trace->tables, options.threads, limit);
+    LoadEvents(samplers, trace->tables, options.threads, limit, lazy.get(), options.eager);
   }
   TakeProcesses(files, model);
   TakeProcesses(samplers, model);
+  if (lazy != nullptr) {
+    lazy->Keep(std::move(placed.files));
+    lazy->Keep(std::move(placed.samplers));
+    trace->row_store = std::move(lazy);
+  }
   TakeImport(trace);
   StandFor(options.origin, trace);
   return {};

@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the questions of a page cost that one session answers, one after the other: session_bench
-// INPUT [step=N | range=FROM,TO | pid=PID | device=D]. All results of a page are asked for twice:
-// the second turn shows what a session keeps. With a selection, the results of the part come
-// between the turns. Prints processor time in microseconds of both turns and of the part.
+// What the questions of a page cost in `serve`, one after the other: session_bench INPUT
+// [step=N | range=FROM,TO | pid=PID | device=D]. All results of a page are asked for twice: the
+// second turn shows what a session keeps. With a selection, the results of the part come between
+// the turns. Prints processor time in microseconds of both turns and of the part, -1 where the page
+// gets no result. Then come the memory after the last answer, and the most.
 
 #include <google/protobuf/message.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -27,6 +31,15 @@ int64_t ProcessorUs() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
+}
+
+long ResidentBytes() {
+  long pages = 0, resident = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+  std::fclose(file);
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 void Fail(const std::string& what) {
@@ -54,16 +67,16 @@ analysis::PassOptions ReadSelection(const std::string& text) {
 }
 
 // Asks for all results of a page. Returns the processor time of each.
-std::vector<int64_t> AskAll(analysis::Session* session, const analysis::PassOptions& selection) {
+std::vector<int64_t> AskAll(analysis::PageInput* input, const analysis::PassOptions& selection) {
   std::vector<int64_t> times;
   for (const analysis::PageResult& each : analysis::PageResults()) {
     analysis::PassOptions options = selection;
     options.by = each.by;
     const int64_t begin = ProcessorUs();
     std::unique_ptr<google::protobuf::Message> result;
-    if (!analysis::Run(each.pass, session, options, &result))
-      analysis::Render(*result, analysis::Format::kJson, options, 0);
-    times.push_back(ProcessorUs() - begin);
+    const bool is_refused = static_cast<bool>(RunForPage(input, each.pass, options, &result));
+    if (!is_refused) analysis::Render(*result, analysis::Format::kJson, options, 0);
+    times.push_back(is_refused ? -1 : ProcessorUs() - begin);
   }
   return times;
 }
@@ -71,14 +84,10 @@ std::vector<int64_t> AskAll(analysis::Session* session, const analysis::PassOpti
 int Main(int argc, char** argv) {
   if (argc < 2 || argc > 3) Fail("usage: session_bench INPUT [SELECTION]");
   launcher::KeepFreedMemory();
-  std::shared_ptr<const analysis::Trace> trace;
-  const int64_t begin = ProcessorUs();
-  if (const analysis::Error error = analysis::Open(argv[1], {}, &trace)) Fail(error.message);
-  std::printf("%-24s %8lld\n", "open", static_cast<long long>(ProcessorUs() - begin));
-  const auto session = analysis::MakeSession(trace);
-  std::vector<std::vector<int64_t>> turns = {AskAll(session.get(), {})};
-  if (argc == 3) turns.push_back(AskAll(session.get(), ReadSelection(argv[2])));
-  turns.push_back(AskAll(session.get(), {}));
+  const auto input = analysis::MakePageInput(argv[1], {});
+  std::vector<std::vector<int64_t>> turns = {AskAll(input.get(), {})};
+  if (argc == 3) turns.push_back(AskAll(input.get(), ReadSelection(argv[2])));
+  turns.push_back(AskAll(input.get(), {}));
   std::vector<int64_t> sums(turns.size());
   const std::vector<analysis::PageResult> results = analysis::PageResults();
   for (size_t i = 0; i < results.size(); ++i) {
@@ -91,7 +100,11 @@ int Main(int argc, char** argv) {
   }
   std::printf("%-24s", "sum");
   for (const int64_t sum : sums) std::printf(" %8lld", static_cast<long long>(sum));
-  std::printf("\n");
+  malloc_trim(0);
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("\n%-24s %8ld MB, at most %ld MB\n", "memory", ResidentBytes() / 1'000'000,
+              usage.ru_maxrss * 1024 / 1'000'000);
   return 0;
 }
 

@@ -164,21 +164,28 @@ StackWeights CollectKernels(PassContext& context, size_t index) {
   const LaunchStacks stacks(process);
   StackWeights out;
   out.without_cuda = true;
-  std::unordered_map<uint32_t, std::string_view> names;  // by signature
+  std::unordered_map<uint64_t, uint64_t> sums;  // by stack << 32 | signature
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
+    const Column<int64_t>::Reader durations(kernels.duration_ns);
+    const Column<uint32_t>::Reader signatures(kernels.signature), weights(kernels.weight),
+        correlations(kernels.correlation);
     for (size_t row = 0; row < kernels.rows(); ++row) {
-      const auto [name, is_new] = names.try_emplace(kernels.signature[row]);
-      if (is_new) {
-        const auto signature = process.signatures.find(kernels.signature[row]);
-        const uint32_t id = signature == process.signatures.end() ? 0 : signature->second.name();
-        name->second = out.texts.emplace_back(Demangle(process.String(id).c_str()));
-      }
-      const uint32_t stack = StackOf(stacks.Find(kernels.correlation[row]));
-      const uint64_t weight = static_cast<uint64_t>(kernels.duration_ns[row]) * kernels.weight[row];
-      out.by_stack[{stack, name->second}] += weight;
-      out.total += weight;
+      const uint64_t stack = StackOf(stacks.Find(correlations[row]));
+      sums[stack << 32 | signatures[row]] += static_cast<uint64_t>(durations[row]) * weights[row];
     }
+  }
+  std::unordered_map<uint32_t, std::string_view> names;  // by signature
+  for (const auto& [key, sum] : sums) {
+    const auto id = static_cast<uint32_t>(key);
+    const auto [name, is_new] = names.try_emplace(id);
+    if (is_new) {
+      const auto signature = process.signatures.find(id);
+      const uint32_t text = signature == process.signatures.end() ? 0 : signature->second.name();
+      name->second = out.texts.emplace_back(Demangle(process.String(text).c_str()));
+    }
+    out.by_stack[{static_cast<uint32_t>(key >> 32), name->second}] += sum;
+    out.total += sum;
   }
   return out;
 }

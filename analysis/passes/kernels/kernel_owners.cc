@@ -102,6 +102,15 @@ std::string LaunchSite(PassContext& context, size_t index, uint32_t stack) {
   return "";
 }
 
+// Returns and reads what rows have for the stack of a launch until its site has a name.
+std::string StackWords(size_t index, uint32_t stack) {
+  return std::to_string(index) + " " + std::to_string(stack);
+}
+std::pair<size_t, uint32_t> ReadStackWords(const std::string& words) {
+  const size_t space = words.find(' ');
+  return {std::stoul(words), static_cast<uint32_t>(std::stoul(words.substr(space)))};
+}
+
 // Returns the name of the operation. The range of a step is not an operation.
 uint32_t OpOf(const ProcessOps& ops, const WorkOrigin& origin) {
   const uint32_t unknown = origin.in_graph ? kGraphOp : kNoOp;
@@ -185,10 +194,7 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
       std::max_element(sums->stacks.begin(), sums->stacks.end(), [](const auto& x, const auto& y) {
         return x.second != y.second ? x.second < y.second : x.first > y.first;
       });
-  if (most != sums->stacks.end()) {
-    const std::string site = LaunchSite(context, index, most->first);
-    if (!site.empty()) row->set_launched_by(site);
-  }
+  if (most != sums->stacks.end()) row->set_launched_by(StackWords(index, most->first));
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
@@ -245,6 +251,15 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
   }
   for (auto& [key, sums] : groups)
     FillRow(context, index, key, named, steps.size(), &sums, out->add_kernels());
+}
+
+void NameLaunchSites(PassContext& context, results::Kernels* out) {
+  for (results::Kernel& row : *out->mutable_kernels()) {
+    if (row.launched_by().empty()) continue;
+    const auto [index, stack] = ReadStackWords(row.launched_by());
+    const std::string site = LaunchSite(context, index, stack);
+    site.empty() ? row.clear_launched_by() : row.set_launched_by(site);
+  }
 }
 
 }  // namespace gpuprof::analysis

@@ -16,8 +16,11 @@
 namespace gpuprof::analysis {
 
 // Adds the rows of a process. `only`: correlations of the launches that count; null: all do. Times,
-// shares and orders of all rows are not set here.
+// shares and orders of all rows are not set here. `launched_by` has the number of a stack, until
+// NameLaunchSites() is called: names depend on the question.
 void AddKernelOwners(PassContext& context, size_t index, const std::unordered_set<uint32_t>* only,
                      results::Kernels* out);
+// Replaces the stacks of rows by the functions of the program that launched.
+void NameLaunchSites(PassContext& context, results::Kernels* out);
 
 }  // namespace gpuprof::analysis
