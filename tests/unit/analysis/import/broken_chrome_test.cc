@@ -163,6 +163,14 @@ TEST(BrokenChrome, MissingAndDoubledCommasLoseNothing) {
   EXPECT_EQ(read.notes.unreadable_events, 0u);
 }
 
+TEST(BrokenChrome, AQuoteBetweenEventsHidesNoEvent) {
+  const ReadText read = Read(
+      R"([{"ph":"X","name":"a"},"{"ph":"X","name":"b"},{"ph":"X","name":"c","args":{"l":[{}]}}])");
+  EXPECT_THAT(read.events.names, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(read.notes.unreadable_events, 1u);
+  EXPECT_FALSE(read.notes.is_truncated);
+}
+
 TEST(BrokenChrome, ZerosAtTheEndAreACutFile) {
   const ReadText read = Read(R"([{"ph":"X","name":"a"},)" + std::string(5000, '\0'));
   EXPECT_THAT(read.events.names, ElementsAre("a"));

@@ -155,8 +155,9 @@ TEST(LeftOutTest, APartThatIsNowhereIsNotThere) {
   EXPECT_TRUE(parts.Has("a.gpt", 10, 5));
   EXPECT_TRUE(parts.Has("a.gpt", 12, 3));
   EXPECT_TRUE(parts.Has("a.gpt", 20, 1));
-  for (const FilePart part : {FilePart{9, 1}, FilePart{10, 6}, FilePart{14, 2}, FilePart{16, 1},
-                              FilePart{20, 2}, FilePart{~uint64_t{0}, 1}, FilePart{12, ~uint64_t{0}}})
+  for (const FilePart part :
+       {FilePart{9, 1}, FilePart{10, 6}, FilePart{14, 2}, FilePart{16, 1}, FilePart{20, 2},
+        FilePart{~uint64_t{0}, 1}, FilePart{12, ~uint64_t{0}}})
     EXPECT_FALSE(parts.Has("a.gpt", part.offset, part.bytes)) << part.offset;
 }
 
