@@ -194,6 +194,16 @@ TEST(BrokenChrome, NestingTooDeepCostsOneEvent) {
   EXPECT_EQ(top.notes.events, 0u);
 }
 
+// Each of them could be looked for an end in all that follows.
+TEST(BrokenChrome, EventsThatNeverCloseAreLeftOneByOne) {
+  std::string text = "[";
+  constexpr size_t kEvents = 100'000;
+  for (size_t i = 0; i < kEvents; ++i) text += R"({"a":[{"ph":"X"},{"ph":)";
+  const ReadText read = Read(text);
+  EXPECT_GT(read.notes.unreadable_events, kEvents / 2);
+  EXPECT_TRUE(read.notes.is_truncated);
+}
+
 TEST(BrokenChrome, ManyBrokenEventsInOneWindow) {
   std::string text = "[";
   constexpr size_t kEvents = 3000;
