@@ -14,7 +14,7 @@
 // runs of rows too.
 //
 // The rows of a lazy column come into memory when they are first read, a segment at a time. They
-// may be discarded while no thread reads the column, and come again.
+// may be let go while nobody reads them, and come again.
 
 #pragma once
 
@@ -145,7 +145,7 @@ class ColumnSegments {
   // Returns when a segment was last read, and the memory that it takes. 0: it is not in memory.
   uint32_t LastUse(size_t segment) const { return lazy_->slots[segment].used; }
   uint64_t BytesOf(size_t segment) const;
-  // Discards a segment. No thread may read the column meanwhile, or keep a reader of the column.
+  // Lets a segment go. Nobody may read the column meanwhile, or keep a reader of it.
   void LetGo(size_t segment);
 
   void Plan(size_t segments);
@@ -165,7 +165,7 @@ class ColumnSegments {
 
   // Appends rows of another column. They stay in its memory, which lives as long as this object.
   void Share(const std::shared_ptr<const ColumnSegments>& whole, RowRun rows);
-  // Appends a segment like those of Store(). Call it while open_rows() is 0.
+  // Appends a segment like those of Store(). There must be no open rows.
   void Add(const uint64_t* values, size_t count, uint64_t base, uint64_t most);
 
   static constexpr size_t kMostOpenRows = 4096;
@@ -260,7 +260,7 @@ class Column {
     if (data_ == nullptr) return {};
     return data_->segments();
   }
-  // The least and the greatest value of some rows, or a wider range.
+  // Bounds that no value of some rows exceeds.
   struct Zone {
     T least = std::numeric_limits<T>::max();
     T most = std::numeric_limits<T>::min();

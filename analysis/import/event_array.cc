@@ -52,8 +52,10 @@ bool EventArray::SkipGap() {
     }
     has_junk_ = true;
     if (c != '"') continue;
-    const size_t end = std::min(StringEnd(text, at_ + 1), text.size());
     // A quote too many makes strings of what lies between them.
+    const size_t next = SkipBlanks(text, at_ + 1);
+    if (next < text.size() && text[next] == '{') continue;
+    const size_t end = std::min(StringEnd(text, at_ + 1), text.size());
     const size_t event = FindEventStart(text.substr(0, end + kLongestStart), at_ + 1);
     if (event >= end && end == text.size() && !window_->has_ended()) return true;
     at_ = std::min({event, end + 1, text.size()}) - 1;

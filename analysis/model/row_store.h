@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The rows of a trace that stay in its files until somebody reads them (base/column.h, lazy
-// columns). Any thread may read them. Only one thread calls these functions, while no other reads.
+// columns). Reading is for any thread, the rest for one thread while nobody reads.
 
 #pragma once
 
@@ -17,8 +17,8 @@ class RowStore {
   virtual ~RowStore() = default;
   // Returns the memory of the rows that came.
   virtual uint64_t bytes() const = 0;
-  // Ends a question. Discards the rows that were not read for longest, until the others take
-  // `most_bytes`. No thread may keep a reader of a column, or a segment.
+  // Ends a question: rows whose last reading is longest ago go, until the others take `most_bytes`.
+  // No caller may keep a reader of a column, or a segment.
   virtual void LetGo(uint64_t most_bytes) = 0;
   // Returns whether rows could not be read. They are all zero, and what was made of them is wrong.
   virtual bool IsDamaged() const = 0;

@@ -163,6 +163,14 @@ TEST(BrokenChrome, MissingAndDoubledCommasLoseNothing) {
   EXPECT_EQ(read.notes.unreadable_events, 0u);
 }
 
+TEST(BrokenChrome, AQuoteBetweenEventsHidesNoEvent) {
+  const ReadText read = Read(
+      R"([{"ph":"X","name":"a"},"{"ph":"X","name":"b"},{"ph":"X","name":"c","args":{"l":[{}]}}])");
+  EXPECT_THAT(read.events.names, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(read.notes.unreadable_events, 1u);
+  EXPECT_FALSE(read.notes.is_truncated);
+}
+
 TEST(BrokenChrome, ZerosAtTheEndAreACutFile) {
   const ReadText read = Read(R"([{"ph":"X","name":"a"},)" + std::string(5000, '\0'));
   EXPECT_THAT(read.events.names, ElementsAre("a"));
@@ -184,6 +192,16 @@ TEST(BrokenChrome, NestingTooDeepCostsOneEvent) {
   EXPECT_THAT(open.events.names, ElementsAre("a"));
   const ReadText top = Read(std::string(1'000'000, '['));
   EXPECT_EQ(top.notes.events, 0u);
+}
+
+// Each of them could be looked for an end in all that follows.
+TEST(BrokenChrome, EventsThatNeverCloseAreLeftOneByOne) {
+  std::string text = "[";
+  constexpr size_t kEvents = 100'000;
+  for (size_t i = 0; i < kEvents; ++i) text += R"({"a":[{"ph":"X"},{"ph":)";
+  const ReadText read = Read(text);
+  EXPECT_GT(read.notes.unreadable_events, kEvents / 2);
+  EXPECT_TRUE(read.notes.is_truncated);
 }
 
 TEST(BrokenChrome, ManyBrokenEventsInOneWindow) {
