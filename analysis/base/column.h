@@ -165,7 +165,7 @@ class ColumnSegments {
 
   // Appends rows of another column. They stay in its memory, which lives as long as this object.
   void Share(const std::shared_ptr<const ColumnSegments>& whole, RowRun rows);
-  // Appends a segment like those of Store(). There must be no open rows.
+  // Appends a segment like those of Store(). No rows may be open.
   void Add(const uint64_t* values, size_t count, uint64_t base, uint64_t most);
 
   static constexpr size_t kMostOpenRows = 4096;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The rows of a trace that stay in its files until somebody reads them (base/column.h, lazy
-// columns). Reading is for any thread, the rest for one thread while nobody reads.
+// columns). Any thread may read. The rest is for one thread, while no other one reads.
 
 #pragma once
 
