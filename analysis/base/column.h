@@ -14,7 +14,7 @@
 // runs of rows too.
 //
 // The rows of a lazy column come into memory when they are first read, a segment at a time. They
-// may be let go while nobody reads them, and come again.
+// may be let go while no thread reads them, and come again.
 
 #pragma once
 
@@ -145,7 +145,7 @@ class ColumnSegments {
   // Returns when a segment was last read, and the memory that it takes. 0: it is not in memory.
   uint32_t LastUse(size_t segment) const { return lazy_->slots[segment].used; }
   uint64_t BytesOf(size_t segment) const;
-  // Lets a segment go. Nobody may read the column meanwhile, or keep a reader of it.
+  // Lets a segment go. No thread may read the column meanwhile, or keep a reader.
   void LetGo(size_t segment);
 
   void Plan(size_t segments);
