@@ -14,7 +14,7 @@
 // runs of rows too.
 //
 // The rows of a lazy column come into memory when they are first read, a segment at a time. They
-// may be let go while no thread reads them, and come again.
+// may be released while no thread reads them, and come again.
 
 #pragma once
 
