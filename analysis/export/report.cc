@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "analysis/base/figures.h"
@@ -50,10 +51,8 @@ class Report {
       results_.Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
     const uint64_t whole = file_bytes_;
-    engine_ = EngineBlock();
-    const bool has_engine = !engine_.empty() && engine_.size() <= Room();
-    if (!has_engine) engine_.clear();
-    const bool has_all = has_engine && whole <= Room();
+    if (std::string engine = EngineBlock(); engine.size() <= Room()) engine_ = std::move(engine);
+    const bool has_all = !engine_.empty() && whole <= Room();
     // With the engine and all events, the page computes every part by itself. If the events do not
     // fit, results of parts say more than a few events. A page from disk may not read linked ones.
     if (!has_all || IsLinked())

@@ -31,7 +31,7 @@ FIGURES = [
     ("docs/gpu.md", r"PM sampling, every (\d+ us) to", "launcher/base/values.cc", r"takes a sample every (\w+) to"),
     ("docs/gpu.md", r"PM sampling, every \d+ us to (\d s)", "launcher/base/values.cc", r"takes a sample every \w+ to (\w+);"),
     ("docs/gpu.md", r"left CUPTI, (one second) at most", "tracer/cupti/capture.cc", r"kReadLimit = (1000 \* kMillisecond);"),
-    ("docs/report.md", r"files whole, up to (\d+ MiB)", "viewer/src/data/http.ts", r"MOST_KEPT = ([^;]+);"),
+    ("docs/report.md", r"files whole, up to (\d+ MiB)", "viewer/src/engine/files.ts", r"MOST_KEPT = ([^;]+);"),
     ("docs/report.md", r"take at most (\d GiB)", "launcher/serve/import_cache.h", r"kMostBytes = ([^;]+);"),
     ("docs/report.md", r"page holds at most (\d+ MiB)", "launcher/verbs/report.cc", r'max_size_ = "([^"]+)"'),
     ("docs/report.md", r"At most (four) stay open", "launcher/serve/served_folder.cc", r"kMostOpened = (\d+);"),
