@@ -530,7 +530,6 @@ def test_a_page_that_would_be_too_large_has_some_steps(tmp_path):
     step = next(each for each in steps["steps"] if each["number"] == number)
     start, end = step["start_ns"], step["start_ns"] + step["duration_ns"]
     narrowed = [f"narrow:{start},{end}", "csv:ops", "csv:kernels"]
-    assert part_bytes(page) > 0
     seen = probe(page, small, "text:timeline", *narrowed)
     assert words in seen["text"]["timeline"]
     # The events of the step are all there: what ran in its time is what the whole recording has.

@@ -18,6 +18,8 @@ export type TraceState =
 
 /** Fewer rows are read in a moment. */
 const MANY_ROWS = 3_000_000;
+/** So long the reading waits for a first rough picture, in milliseconds. */
+const MOST_WAIT_MS = 1000;
 
 const opened = new WeakMap<Source, Signal<TraceState>>();
 
@@ -26,8 +28,21 @@ async function open(source: Source, state: Signal<TraceState>): Promise<void> {
   try {
     if (askTimeline === undefined) throw new Error(unreadable);
     const ask = askTimeline.bind(source);
-    const rough = await openAsked(ask, true);
-    if (rough.info.rows > MANY_ROWS) state.value = { state: "open", trace: rough };
+    let drawn = () => {};
+    const rough = await openAsked(async (question) => {
+      const answer = await ask(question);
+      if (question.includes('"spans"')) drawn();
+      return answer;
+    }, true);
+    if (rough.info.rows > MANY_ROWS) {
+      // The engine answers one question after the other, and the next one takes long.
+      const isDrawn = new Promise<void>((resolve) => {
+        drawn = resolve;
+        setTimeout(resolve, MOST_WAIT_MS);
+      });
+      state.value = { state: "open", trace: rough };
+      await isDrawn;
+    }
     state.value = { state: "open", trace: await openAsked(ask) };
   } catch (error) {
     state.value = { state: "failed", why: reasonOf(error).replace(/\.$/, "") };
