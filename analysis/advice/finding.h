@@ -38,11 +38,17 @@ struct Argument {
     kList,       // sentences, with commas between them
     kRun,        // sentences behind each other
   };
+  // Makes a figure, a name, or a list. Some compilers want to know a sentence first, so the
+  // definitions stand below.
+  Argument(Unit its_unit, int64_t its_whole, double its_real = 0);
+  Argument(Unit its_unit, std::string its_name);
+  Argument(Unit its_unit, std::vector<Sentence> its_sentences);
+
   Unit unit = Unit::kName;
   int64_t whole = 0;  // of units that count
   double real = 0;    // of all other units with a figure
-  std::string name = {};
-  std::vector<Sentence> sentences = {};
+  std::string name;
+  std::vector<Sentence> sentences;
 };
 
 // The framework of the program, as its environment or its operations name it.
@@ -61,6 +67,13 @@ struct Sentence {
   std::vector<Argument> arguments = {};
   Framework framework = Framework::kNone;  // that the words are for, where each has its own
 };
+
+inline Argument::Argument(Unit its_unit, int64_t its_whole, double its_real)
+    : unit(its_unit), whole(its_whole), real(its_real) {}
+inline Argument::Argument(Unit its_unit, std::string its_name)
+    : unit(its_unit), name(std::move(its_name)) {}
+inline Argument::Argument(Unit its_unit, std::vector<Sentence> its_sentences)
+    : unit(its_unit), sentences(std::move(its_sentences)) {}
 
 // Makes arguments.
 namespace say {
@@ -84,14 +97,12 @@ inline Argument Real(double value) { return {Argument::Unit::kReal, 0, value}; }
 inline Argument TwoDigits(double value) { return {Argument::Unit::kTwoDigits, 0, value}; }
 inline Argument Percent(double ratio) { return {Argument::Unit::kRatio, 0, ratio}; }
 inline Argument Tera(double flop_per_s) { return {Argument::Unit::kFlopPerS, 0, flop_per_s}; }
-inline Argument Name(std::string_view name) {
-  return {Argument::Unit::kName, 0, 0, std::string(name)};
-}
+inline Argument Name(std::string_view name) { return {Argument::Unit::kName, std::string(name)}; }
 inline Argument List(std::vector<Sentence> sentences) {
-  return {Argument::Unit::kList, 0, 0, {}, std::move(sentences)};
+  return {Argument::Unit::kList, std::move(sentences)};
 }
 inline Argument Run(std::vector<Sentence> sentences) {
-  return {Argument::Unit::kRun, 0, 0, {}, std::move(sentences)};
+  return {Argument::Unit::kRun, std::move(sentences)};
 }
 inline Argument Phrase(Sentence sentence) {
   std::vector<Sentence> one;
