@@ -13,8 +13,8 @@ std::string ApiFunctionName(const Process& process, uint32_t function) {
   const auto found = process.functions.find(function);
   std::string name = found == process.functions.end() ? "" : process.String(found->second);
   if (name.empty()) return "function " + std::to_string(proto::ApiCallbackOf(function));
-  // Of the runtime, CUPTI's names end in the release that brought the interface: _v7000, _v13000. A
-  // driver's _v2 is part of its name.
+  // CUPTI adds the release to the runtime's names: _v7000, _v13000. A driver's _v2 is part of its
+  // name.
   const size_t at = name.rfind("_v");
   const bool is_release = at != std::string::npos && name.size() - at >= 6 &&
                           std::all_of(name.begin() + static_cast<ptrdiff_t>(at) + 2, name.end(),

@@ -18,7 +18,8 @@ using proto::ChunkKind;
 
 constexpr uint64_t kMostQueueRows = 16'000'000;
 constexpr size_t kMostQueueDevices = 64;
-constexpr uint64_t kMostHeapRows = 2'000'000;
+// A curve is made as a whole, and takes 40 bytes a row meanwhile.
+constexpr uint64_t kMostHeapRows = 20'000'000;
 // Threads and streams of a process that have rows.
 constexpr size_t kMostTracks = 16'384;
 // The type of a device in the numbers of PyTorch (TensorTable::device).

@@ -53,7 +53,7 @@ class SpaceMaker : public import::XSpaceHandler {
   Space* space_;
   uint64_t room_;
   bool is_full_ = false;
-  // Of the current plane.
+  // These three are of the current plane.
   const XPlaneTables* tables_ = nullptr;
   std::vector<StatKey> keys_;                       // by place in the tables
   std::unordered_map<int64_t, uint32_t> nameless_;  // names of ids that the tables lack
