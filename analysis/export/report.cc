@@ -141,10 +141,7 @@ class Report {
       }
     }
     if (any) KeepParts(*kept);
-    if (!any) {
-      files_.clear();
-      engine_.clear();
-    }
+    if (!any) files_.clear();
     file_bytes_ = 0;
     for (const File& file : files_) file_bytes_ += TextBytes(file);
     if (options_.engine.empty())
