@@ -52,6 +52,11 @@ inline constexpr BitField kRangePayloadFields[] = {
     {"first", 15, 1, ColumnType::kFlag},
     {"depth", 16, 16, ColumnType::kDepth},
 };
+inline constexpr BitField kSampleFields[] = {
+    {"runs", 0, 1, ColumnType::kFlag},    {"waits_for_gil", 1, 1, ColumnType::kFlag},
+    {"has_gil", 2, 1, ColumnType::kFlag}, {"python", 3, 1, ColumnType::kFlag},
+    {"native", 4, 1, ColumnType::kFlag},
+};
 inline constexpr BitField kMemcpyFields[] = {
     {"kind", 0, 8, ColumnType::kEnum, Codes::kCopyKind},
     {"source", 8, 8, ColumnType::kEnum, Codes::kMemoryKind},
@@ -124,6 +129,10 @@ static_assert(Reads<uint32_t>(kRangePayloadFields[0], RangeKindOf) &&
               Reads<uint32_t>(kRangePayloadFields[3], PayloadHandlesOf) &&
               Reads<uint32_t>(kRangePayloadFields[4], IsFirstPayload) &&
               Reads<uint32_t>(kRangePayloadFields[5], OpDepthOf));
+static_assert(kSampleFields[0].Of(kSampleRuns) == 1 &&
+              kSampleFields[1].Of(kSampleWaitsForGil) == 1 &&
+              kSampleFields[2].Of(kSampleHasGil) == 1 && kSampleFields[3].Of(kSamplePython) == 1 &&
+              kSampleFields[4].Of(kSampleNative) == 1);
 static_assert(Reads<uint32_t>(kMemcpyFields[0], CopyKindOf) &&
               Reads<uint32_t>(kMemcpyFields[1], CopySourceOf) &&
               Reads<uint32_t>(kMemcpyFields[2], CopyDestinationOf) &&

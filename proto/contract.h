@@ -31,7 +31,7 @@ namespace gpuprof::proto {
     "How long after a snapshot no trigger takes another.")                                         \
   X(kEnvSnapshots, "GPUPROF_SNAPSHOTS", "",                                                        \
     "Largest number of snapshots that a process keeps; the oldest is removed; unset: all.")        \
-  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
+  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt,samples",       \
     "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
   X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \
     "If a thread's ring is full: wait for room, or drop the event and count it. auto waits with "  \

@@ -53,6 +53,13 @@ enum class RecordKind : uint8_t {
   // Span of a call that read a file. a = string id of the file's path (0: not known), descriptor <<
   // 32; b = bytes read as int64 (negative: -errno of the call that failed).
   kFileRead = 12,
+  // Payload: bytes of "key=value,key=value", which say more of the kOp that follows on the ring. b
+  // = payload bytes. Its time is that of the kOp.
+  kOpValues = 13,
+  // Span, behind a kStack: what a thread did at the end of the span. The sampler's own thread
+  // writes it. a = sampled thread, thread that holds what it waits for << 32; detail =
+  // SampleState.
+  kSample = 14,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
@@ -123,7 +130,7 @@ constexpr uint32_t PayloadSlots(uint64_t bytes) {
 }
 constexpr bool HasPayload(RecordKind kind) {
   return kind == RecordKind::kStack || kind == RecordKind::kText || kind == RecordKind::kString ||
-         kind == RecordKind::kRangePayload;
+         kind == RecordKind::kRangePayload || kind == RecordKind::kOpValues;
 }
 // A payload longer than this is corrupt (127 frames of a stack, a path, an op name).
 inline constexpr uint32_t kMaxPayloadBytes = 4096;
@@ -176,6 +183,16 @@ enum class OpScope : uint8_t {
   kBackward = 1,
   kTorchScript = 2,
   kUser = 7,
+  kTraceMe = 128,  // a mark of TensorFlow or JAX for its own profiler
+};
+
+// Bits of what a sampled thread did.
+enum SampleState : uint16_t {
+  kSampleRuns = 1,         // it was on a processor, or waited for one
+  kSampleWaitsForGil = 2,  // for CPython's global interpreter lock
+  kSampleHasGil = 4,
+  kSamplePython = 8,   // the stack has frames of Python
+  kSampleNative = 16,  // the stack has frames of native code
 };
 
 // What an NVTX row stands for. Names say what a number means to the program: the number is the

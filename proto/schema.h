@@ -102,6 +102,20 @@ inline constexpr ColumnSpec kFileReadColumns[] = {
     {"bytes", Encoding::kPlain, ColumnType::kSignedBytes, 1},
     {"descriptor", Encoding::kPlain, ColumnType::kNumber, 1},
 };
+inline constexpr ColumnSpec kOpValueColumns[] = {
+    {"time", Encoding::kTime, ColumnType::kTime, 4},
+    {"name", Encoding::kPlain, ColumnType::kString, 4},
+    {"value", Encoding::kPlain, ColumnType::kSigned, 4},
+    {"text", Encoding::kPlain, ColumnType::kString, 4},
+};
+inline constexpr ColumnSpec kSampleColumns[] = {
+    {"end", Encoding::kTime, ColumnType::kTime, 4},
+    {"duration", Encoding::kSpan, ColumnType::kDuration, 4},
+    {"thread", Encoding::kPlain, ColumnType::kThread, 4},
+    {"state", Encoding::kPlain, kSampleFields, 4},
+    {"stack", Encoding::kPlain, ColumnType::kStack, 4},
+    {"holder", Encoding::kPlain, ColumnType::kThread, 4},
+};
 inline constexpr ColumnSpec kCounterColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
     {"counter", Encoding::kPlain, ColumnType::kCounter},
@@ -244,6 +258,10 @@ inline constexpr TableSpec kTables[] = {
      kLaunchColumns},
     {ChunkKind::kFileRead, "file_read", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
      kFileReadColumns},
+    {ChunkKind::kOpValue, "op_value", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
+     kOpValueColumns},
+    {ChunkKind::kSample, "sample", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
+     kSampleColumns},
     {ChunkKind::kCounter, "counter", Feed::kSampler, EventClock::kTicks, RowOrder::kByTime,
      kCounterColumns},
     {ChunkKind::kPython, "python", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,

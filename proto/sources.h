@@ -27,11 +27,13 @@
   X(kSourceLocks, 1, "locks", 0, true, "", kWait)                                               \
   /* Life of threads and processes. */                                                          \
   X(kSourceThreads, 2, "threads", 0, true, "", kThreadEvent)                                    \
-  X(kSourceOps, 3, "ops", 0, true, "", kOp)                                                     \
+  X(kSourceOps, 3, "ops", 0, true, "", kOp, kOpValue)                                           \
   X(kSourceTensors, 4, "tensors", 0, true, "", kTensor)                                         \
   X(kSourceNvtx, 7, "nvtx", 0, true, "", kRange)                                                \
   X(kSourceItt, 9, "itt", 0, true, "", kRange)                                                  \
-  X(kSourceFiles, 11, "files", 0, false, " (reads of files; not by default)", kFileRead)
+  X(kSourceFiles, 11, "files", 0, false, " (reads of files; not by default)", kFileRead)        \
+  /* Stacks of all threads, now and then. */                                                    \
+  X(kSourceSamples, 12, "samples", 0, true, "", kSample)
 
 namespace gpuprof::proto {
 

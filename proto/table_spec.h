@@ -41,6 +41,8 @@ enum class ChunkKind : uint16_t {
   kRangePayload = 40,  // extended payloads of NVTX, as the program gave them
   kLaunch = 41,        // the host's side of work on the GPU: its stack
   kFileRead = 42,      // calls that read files
+  kOpValue = 43,       // what ops say of themselves: one value a row
+  kSample = 44,        // stacks of threads, by time
   // 64 to 79, rows that no process records: of gpuprof's sampler, and of traces of other tools.
   kCounter = 64,    // hardware counters
   kPython = 65,     // calls of Python functions, as another profiler traced them

@@ -76,10 +76,9 @@ constexpr Entry kMapEvents[] = {
     Is(MapEvent::kMremapFrom, "mremap_from"),
 };
 constexpr Entry kOpScopes[] = {
-    Is(OpScope::kFunction, "function"),
-    Is(OpScope::kBackward, "backward"),
-    Is(OpScope::kTorchScript, "torchscript"),
-    Is(OpScope::kUser, "user"),
+    Is(OpScope::kFunction, "function"),       Is(OpScope::kBackward, "backward"),
+    Is(OpScope::kTorchScript, "torchscript"), Is(OpScope::kUser, "user"),
+    Is(OpScope::kTraceMe, "trace_me"),
 };
 constexpr Entry kRangeKinds[] = {
     Is(RangeKind::kPushPop, "push_pop"),

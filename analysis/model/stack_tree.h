@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/base/shared.h"
+#include "proto/named_frame.h"
 
 namespace gpuprof::analysis {
 
@@ -22,12 +23,11 @@ struct StackNode {
   uint64_t pc;      // or a frame that has a name alone
 };
 
-// A frame of a language that has no program counters is known by its name: a string id of the
-// process. No program counter of a program lies so high.
-inline constexpr uint64_t kNamedFrame = uint64_t{1} << 63;
-constexpr uint64_t NamedFrame(uint32_t name) { return kNamedFrame | name; }
-constexpr bool IsNamedFrame(uint64_t pc) { return pc >> 32 == kNamedFrame >> 32; }
-constexpr uint32_t NameOfFrame(uint64_t pc) { return static_cast<uint32_t>(pc); }
+// Frames of Python have a name alone: a string id of the process.
+using proto::IsNamedFrame;
+using proto::kNamedFrame;
+using proto::NamedFrame;
+using proto::NameOfFrame;
 
 class StackTree {
  public:

@@ -76,6 +76,17 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
       visitor->template Rows<ChunkKind::kLaunch>(t.time_ns, t.correlation, t.function, t.stack);
       return true;
     }
+    case ChunkKind::kOpValue: {
+      OpValueTable& t = track->op_value;
+      visitor->template Rows<ChunkKind::kOpValue>(t.time_ns, t.name, t.value, t.text);
+      return true;
+    }
+    case ChunkKind::kSample: {
+      SampleTable& t = track->sample;
+      visitor->template Rows<ChunkKind::kSample>(t.end_ns, t.duration_ns, t.thread, t.state,
+                                                 t.stack, t.holder);
+      return true;
+    }
     case ChunkKind::kFileRead: {
       FileReadTable& t = track->file_read;
       visitor->template Rows<ChunkKind::kFileRead>(t.end_ns, t.duration_ns, t.path, t.bytes,

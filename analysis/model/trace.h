@@ -208,6 +208,27 @@ struct FileReadTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// What operations of TensorFlow and JAX say of themselves: a value a row. On the track of their
+// operation, at its end.
+struct OpValueTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> name;  // string id
+  Column<int64_t> value;  // of a whole number
+  Column<uint32_t> text;  // string id of any other value; 0: it is a whole number
+  size_t rows() const { return time_ns.size(); }
+};
+
+// What threads did, now and then. All rows are on the track of the sampler's own thread.
+struct SampleTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;  // the time that the sample stands for
+  Column<int32_t> thread;       // the sampled thread
+  Column<uint32_t> state;       // proto::SampleState
+  Column<uint32_t> stack;       // with frames of Python (proto/named_frame.h); 0: none
+  Column<int32_t> holder;       // thread that has what it waits for; 0: not known
+  size_t rows() const { return end_ns.size(); }
+};
+
 // GPU activity. On a stream's track, except API calls, which are on their thread's track. A row's
 // weight is the number of activities that it stands for. It is 1, unless GPUPROF_GPU_RATE recorded
 // only a part.
@@ -406,6 +427,8 @@ struct Track {
   RowDetailTable row_detail;
   LaunchTable launch;
   FileReadTable file_read;
+  OpValueTable op_value;
+  SampleTable sample;
   std::vector<ThreadSample> samples;
   std::vector<TableExtent> extents;   // of tables with rows, also of those that were not read
   std::vector<LeftOutRows> left_out;  // in the order of rows (OpenOptions::parts)

@@ -9,6 +9,9 @@
 
 #include <array>
 #include <cstring>
+#include <string_view>
+
+#include "proto/codec/value_list.h"
 
 namespace gpuprof::codec {
 
@@ -57,6 +60,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kRange, ChunkKind::kRange);
   set(RecordKind::kLaunch, ChunkKind::kLaunch);
   set(RecordKind::kFileRead, ChunkKind::kFileRead);
+  set(RecordKind::kSample, ChunkKind::kSample);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -199,6 +203,12 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
                               record.a >> 32};
       return Row(kind, row, time - duration);
     }
+    case RecordKind::kSample: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time,   duration,  static_cast<uint32_t>(record.a),
+                              detail, StackId(), record.a >> 32};
+      return Row(kind, row, time - duration);
+    }
     case RecordKind::kThread: {
       const uint64_t row[] = {time, detail, record.a, record.b};
       return Row(kind, row, time);
@@ -259,6 +269,44 @@ bool RecordSorter::Payload(const Record& record, const Range& range, uint64_t po
     Row(kKind, word, record.time);
   }
   return true;
+}
+
+// Makes a row of each value that an op says of itself.
+bool RecordSorter::Values(const Record& record, const Range& range, uint64_t position,
+                          const uint64_t* skip_until, uint64_t* slots) {
+  if (record.b > proto::kMaxPayloadBytes) return false;
+  const uint64_t payload_slots = proto::PayloadSlots(record.b);
+  if (payload_slots >= range.end - position) return false;
+  *slots += payload_slots;
+  if (record.time > last_time_) last_time_ = record.time;
+  constexpr ChunkKind kKind = ChunkKind::kOpValue;
+  if (skip_until != nullptr && position + *slots <= skip_until[proto::RingKindIndex(kKind)]) {
+    dropped_ = 0;  // the file has these rows, and the count with them
+    return true;
+  }
+  char text[proto::kMaxPayloadBytes];
+  range.CopyPayload(position, payload_slots, text);
+  const auto id = [this](std::string_view part) -> uint64_t {
+    return interner_->InternText(part.data(), static_cast<uint32_t>(part.size()));
+  };
+  std::string_view list(text, record.b), key, value;
+  while (TakeValue(&list, &key, &value)) {
+    int64_t number = 0;
+    const bool is_number = IsWholeNumber(value, &number);
+    const uint64_t row[] = {record.time, id(key),
+                            is_number ? static_cast<uint64_t>(number) : uint64_t{0},
+                            is_number ? uint64_t{0} : id(value)};
+    Row(kKind, row, record.time);
+  }
+  return true;
+}
+
+// Makes rows of a record that stands for many. Adds its payload to `slots`. False: nonsense.
+bool RecordSorter::Rows(const Record& record, const Range& range, uint64_t position,
+                        const uint64_t* skip_until, uint64_t* slots) {
+  return static_cast<RecordKind>(record.kind) == RecordKind::kOpValues
+             ? Values(record, range, position, skip_until, slots)
+             : Payload(record, range, position, skip_until, slots);
 }
 
 // Records that are not events. Adds the payload to `slots`. False: nonsense.
@@ -323,8 +371,9 @@ uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64
     const ChunkKind kind = kRowKinds[record.kind];
     uint64_t slots = 1;
     if (__builtin_expect(kind == ChunkKind::kMeta, 0)) {
-      const bool is_payload = record.kind == static_cast<uint8_t>(RecordKind::kRangePayload);
-      if (!(is_payload ? Payload(record, range, position, skip_until, &slots)
+      const bool is_payload = record.kind == static_cast<uint8_t>(RecordKind::kRangePayload) ||
+                              record.kind == static_cast<uint8_t>(RecordKind::kOpValues);
+      if (!(is_payload ? Rows(record, range, position, skip_until, &slots)
                        : Prefix(record, range, position, &slots))) {
         corrupt_ += end - position;
         EndEvent();

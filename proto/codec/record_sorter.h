@@ -85,6 +85,10 @@ class RecordSorter {
   bool Event(const proto::Record& record, proto::ChunkKind kind);
   bool Payload(const proto::Record& record, const Range& range, uint64_t position,
                const uint64_t* skip_until, uint64_t* slots);
+  bool Values(const proto::Record& record, const Range& range, uint64_t position,
+              const uint64_t* skip_until, uint64_t* slots);
+  bool Rows(const proto::Record& record, const Range& range, uint64_t position,
+            const uint64_t* skip_until, uint64_t* slots);
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
   bool TakeStack(const proto::Record& record, uint64_t end, const void* pcs);
   bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }

@@ -87,6 +87,15 @@ class TrackBuilder {
                          int32_t descriptor = 3) {
     return Add<ChunkKind::kFileRead>(end, end - start, path, bytes, descriptor);
   }
+  // A stack of a thread, on the sampler's track. `state`: proto::SampleState.
+  TrackBuilder& StackSample(int32_t thread, uint32_t stack, int64_t start, int64_t end,
+                            uint32_t state = proto::kSampleRuns, int32_t holder = 0) {
+    return Add<ChunkKind::kSample>(end, end - start, thread, state, stack, holder);
+  }
+  // A whole number that the op that ends then says of itself.
+  TrackBuilder& OpValue(uint64_t name, int64_t value, int64_t time, uint64_t text = 0) {
+    return Add<ChunkKind::kOpValue>(time, name, value, text);
+  }
   TrackBuilder& Sample(int64_t time, int64_t cpu, int64_t runqueue = 0) {
     track().samples.push_back({time, static_cast<uint64_t>(cpu), static_cast<uint64_t>(runqueue)});
     return *this;
