@@ -64,6 +64,9 @@ proto::RingHeader* Enter(uint32_t source) {
   return ring;
 }
 
+// Tool threads are busy for good: their own calls are not recorded.
+proto::RingHeader* OwnRing() { return t_thread.tool == 0 ? nullptr : AcquireRing(); }
+
 void Leave() {
   asm volatile("" ::: "memory");
   t_thread.busy = 0;
@@ -109,6 +112,7 @@ void FillHost() {
   g_host.target_profiler = &g_target_profiler;
   g_host.enter = Enter;
   g_host.leave = Leave;
+  g_host.own_ring = OwnRing;
   g_host.record_launch = RecordLaunch;
   g_host.begin_cpu_ns = &g_process.begin_cpu_ns;
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();

@@ -22,6 +22,7 @@
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
+#include "tracer/observers.h"
 #include "tracer/pace.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
@@ -131,7 +132,7 @@ bool Begin(uint32_t number, Pace* pace) {
     return false;
   }
   bool open = drain->is_open();
-  if (!open && (open = drain->Open())) TorchBeginFile();
+  if (!open && (open = drain->Open())) ObserversBeginFile();
   if (open) drain->BeginCapture(g_number, g_start_trigger);
   // The first pass of a flight recorder opens files too.
   if (open) drain->Pass();
@@ -302,11 +303,6 @@ int StartDrainThread() {
   return error;
 }
 
-void LookForFrameworks() {
-  if ((g_host->settings->sources & (proto::kSourceOps | proto::kSourceTensors)) == 0) return;
-  if (g_host->program_started->load(std::memory_order_acquire) != 0) TorchTryAttach(g_host);
-}
-
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
 // A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit. Within a
@@ -382,7 +378,7 @@ bool Start(uint32_t number, const char* trigger) {
   if (const uint32_t begin = g_begin.load(); begin != kBegun)
     return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
-  LookForFrameworks();
+  LookForFrameworks(g_host);
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
   cupti::BeginLooking(strcmp(trigger, "now") == 0);
@@ -415,7 +411,7 @@ void LetGoOfGpu(StopReason reason) {
 void Stop(StopReason reason, const char* trigger) {
   if (!g_capturing) return;
   g_capturing = false;
-  TorchDetach();
+  EndObservers();
   LetGoOfGpu(reason);
   g_host->capture_is_closed();
   g_stop_trigger = trigger;
@@ -435,7 +431,7 @@ bool Tick() {
   if (g_drain == nullptr) return false;  // finished: the process is on its way out
   cupti::YieldIfWanted();
   bool changed = StackTick();
-  LookForFrameworks();
+  LookForFrameworks(g_host);
   StartGpuIfBegun();
   changed |= cupti::Tick();
   changed |= g_host->target_profiler->calls.load() != 0;
@@ -471,7 +467,7 @@ void Finish(proto::ExitWay way, int32_t status) {
 void BeforeFork() {
   const NotCancelled not_cancelled;
   StackBeforeFork();
-  TorchBeforeFork();
+  ObserversBeforeFork();
   g_fork_pause.store(1);
   const uint64_t until = Monotonic() + 200 * kMillisecond;
   while (g_in_pass.load() != 0 && Monotonic() < until) sched_yield();
@@ -479,7 +475,7 @@ void BeforeFork() {
 
 void AfterForkParent() {
   g_fork_pause.store(0);
-  TorchAfterForkParent();
+  ObserversAfterForkParent();
   StackAfterForkParent();
 }
 
@@ -508,7 +504,7 @@ void AfterForkChild() {
   g_modules_served.store(g_modules_wanted.load());
   g_modules_late.store(0);
   cupti::AfterForkChild();
-  TorchAfterForkChild();
+  ObserversAfterForkChild();
   StackAfterForkChild();
   StackCostAfterForkChild();
 }

@@ -144,6 +144,10 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
+  // Returns the ring of the calling thread, which is gpuprof's own (adopt_tool_thread). Null: it can
+  // have no ring. Also while a capture ends.
+  proto::RingHeader* (*own_ring)();
+
   // The same in one step: a call that begins work on the GPU, with the stack of the function whose
   // __builtin_frame_address(0) is `frame`. Does nothing while launches are not recorded.
   void (*record_launch)(uint32_t correlation, uint32_t function, const void* frame);

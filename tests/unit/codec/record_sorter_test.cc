@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
 
 #include "tests/unit/codec/codec_test_util.h"
@@ -390,6 +391,59 @@ TEST_F(RecordSorterTest, ReadsOfFiles) {
             (std::vector<Row>{{40, 9, 17, 4096, 3},
                               {50, 0, 0, failed, 7},
                               {uint64_t{1} << 41, uint64_t{1} << 40, 17, 4096, 3}}));
+}
+
+TEST_F(RecordSorterTest, SamplesWithTheirStacks) {
+  constexpr uint64_t kFrame = uint64_t{1} << 63 | 0x10000000;
+  std::vector<Record> group(3);
+  group[0] = Simple(RecordKind::kStack, 40, 2, 0, 16);
+  std::memcpy(static_cast<void*>(&group[1]), &kFrame, sizeof(kFrame));
+  group[2] = Simple(RecordKind::kSample, 40, proto::kSampleRuns | proto::kSamplePython,
+                    71 | uint64_t{72} << 32, 0);
+  group[2].duration = 10;
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, group.data(), 3, 1));
+  ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kSample, 50, 0, 71, 0)));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kSample),
+            (std::vector<Row>{{40, 10, 71, 9, 2, 72}, {50, 0, 71, 0, 0, 0}}));
+  EXPECT_EQ(interner_.Stack(2), (std::vector<uint64_t>{kFrame, 0}));
+}
+
+TEST_F(RecordSorterTest, ValuesOfAnOpAreRows) {
+  const std::string text = "id=-7,shapes=[8,784] [8],name=a=b,long=99999999999999999999";
+  std::vector<Record> group(1 + proto::PayloadSlots(text.size()));
+  group[0] = Simple(RecordKind::kOpValues, 50, 0, 0, text.size());
+  std::memcpy(static_cast<void*>(&group[1]), text.data(), text.size());
+  ASSERT_TRUE(
+      proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
+  ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kOp, 50, 128, 9, 0)));
+  Drain();
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+  const std::vector<Row> rows = Take(ChunkKind::kOpValue);
+  ASSERT_EQ(rows.size(), 4u);
+  const auto text_of = [this](uint64_t id) { return interner_.texts.at(id - 0x40000000u); };
+  EXPECT_EQ(text_of(rows[0][1]), "id");
+  EXPECT_EQ(static_cast<int64_t>(rows[0][2]), -7);
+  EXPECT_EQ(rows[0][3], 0u);
+  EXPECT_EQ(text_of(rows[1][1]), "shapes");
+  EXPECT_EQ(text_of(rows[1][3]), "[8,784] [8]");
+  EXPECT_EQ(text_of(rows[2][3]), "a=b");
+  EXPECT_EQ(text_of(rows[3][3]), "99999999999999999999");
+  EXPECT_EQ(rows[3][0], 50u);
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{50, 0, 9, 128}}));
+}
+
+TEST_F(RecordSorterTest, ValuesWithoutKeysAreNone) {
+  for (const std::string text : {"", "no key", "=1", "a b=1", "#!?=2"}) {
+    std::vector<Record> group(1 + proto::PayloadSlots(text.size()));
+    group[0] = Simple(RecordKind::kOpValues, 50, 0, 0, text.size());
+    std::memcpy(static_cast<void*>(group.data() + 1), text.data(), text.size());
+    ASSERT_TRUE(
+        proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
+  }
+  Drain();
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+  EXPECT_TRUE(Take(ChunkKind::kOpValue).empty());
 }
 
 TEST_F(RecordSorterTest, OpenRangesEndNowInnerFirst) {

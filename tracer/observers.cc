@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/observers.h"
+
+#include "tracer/python/sampler.h"
+#include "tracer/torch/torch_observer.h"
+
+namespace gpuprof::tracer {
+
+void LookForFrameworks(const Host* host) {
+  if (host->program_started->load(std::memory_order_acquire) == 0) return;
+  const uint32_t sources = host->settings->sources;
+  if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
+  if ((sources & proto::kSourceSamples) != 0) SamplerTryBegin(host);
+}
+
+void EndObservers() {
+  SamplerEnd();
+  TorchDetach();
+}
+
+void ObserversBeginFile() {
+  TorchBeginFile();
+  SamplerBeginFile();
+}
+
+void ObserversBeforeFork() {
+  TorchBeforeFork();
+  SamplerBeforeFork();
+}
+
+void ObserversAfterForkParent() {
+  SamplerAfterForkParent();
+  TorchAfterForkParent();
+}
+
+void ObserversAfterForkChild() {
+  TorchAfterForkChild();
+  SamplerAfterForkChild();
+}
+
+}  // namespace gpuprof::tracer

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CPython in this process: where its runtime is, and how it lies in memory.
+//
+// FindInterpreter may wait for the loader's lock: the control thread. The result is plain data.
+
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/python/layout.h"
+
+namespace gpuprof::tracer {
+
+struct Interpreter {
+  uint64_t runtime = 0;    // _PyRuntime
+  uint64_t code_type = 0;  // PyCode_Type
+  uint32_t version = 0;    // 0x030b: 3.11
+  PythonLayout layout = {};
+};
+
+enum class PythonFound : uint8_t { kNone, kReady, kUnknown };
+
+// Looks for an interpreter that has begun. kUnknown: it cannot be read, and `why` says the reason.
+PythonFound FindInterpreter(Interpreter* found, const char** why);
+
+}  // namespace gpuprof::tracer

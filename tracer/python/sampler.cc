@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/python/sampler.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <atomic>
+#include <memory>
+
+#include "proto/ticks.h"
+#include "tracer/base/futex.h"
+#include "tracer/python/interpreter.h"
+#include "tracer/python/sample_writer.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr size_t kStackBytes = 128 * 1024;
+constexpr uint64_t kPeriod = 10 * kMillisecond;
+constexpr uint64_t kMostPeriod = kSecond;
+// The sampler takes this part of one processor at most: with many threads it looks less often.
+constexpr uint64_t kMostShare = 50;  // one in
+constexpr uint32_t kTicksOfCost = 16;
+constexpr uint64_t kEndLimit = 2 * kSecond;
+
+enum State : uint32_t { kIdle, kRunning, kStopping };
+std::atomic<uint32_t> state{kIdle};
+std::atomic<uint32_t> at_work{0};  // it looks at threads; fork waits
+std::atomic<uint32_t> fork_pause{0};
+std::atomic<uint64_t> ticks{0}, stacks{0}, bad{0}, cpu_ns{0};
+const Host* g_host = nullptr;
+Interpreter g_python;
+bool g_is_unknown = false;
+
+bool EnterWork() {
+  at_work.store(1);
+  if (fork_pause.load() == 0) return true;
+  at_work.store(0);
+  return false;
+}
+
+void LeaveWork() { at_work.store(0); }
+
+// How long to wait so that the cost stays a small part of a processor.
+class Period {
+ public:
+  uint64_t Next() {
+    if (++ticks_ % kTicksOfCost != 0) return period_;
+    const uint64_t now = proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+    cpu_ns.fetch_add(now - before_, std::memory_order_relaxed);
+    const uint64_t needed = (now - before_) / kTicksOfCost * kMostShare;
+    before_ = now;
+    period_ = needed < kPeriod ? kPeriod : needed < kMostPeriod ? needed : kMostPeriod;
+    return period_;
+  }
+
+ private:
+  uint32_t ticks_ = 0;
+  uint64_t before_ = 0;
+  uint64_t period_ = kPeriod;
+};
+
+// Writes what is open, and frees what it has before the thread is said to have ended.
+void Sample() {
+  auto writer = std::make_unique<SampleWriter>(g_host, g_python);
+  Period period;
+  uint64_t next = Monotonic();
+  while (state.load() == kRunning) {
+    next += period.Next();
+    const uint64_t now = Monotonic();
+    // After a pause of the whole process nothing is made up for.
+    if (next < now) next = now;
+    if (next > now) FutexWait(&state, kRunning, next - now);
+    if (state.load() != kRunning) break;
+    if (!EnterWork()) continue;
+    writer->Tick();
+    ticks.fetch_add(1, std::memory_order_relaxed);
+    stacks.store(writer->stacks(), std::memory_order_relaxed);
+    bad.store(writer->bad(), std::memory_order_relaxed);
+    LeaveWork();
+  }
+  writer->Finish();
+}
+
+void* SamplerMain(void*) {
+  g_host->adopt_tool_thread();
+  prctl(PR_SET_NAME, "gpuprof-sample");
+  Sample();
+  state.store(kIdle);
+  FutexWake(&state);
+  return nullptr;
+}
+
+// Returns whether the thread has begun.
+bool StartThread() {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  static bool has_stack = false;
+  const auto bytes = static_cast<int64_t>(kStackBytes + proto::kPageBytes);
+  if (!has_stack) g_host->note_mapped(bytes);
+  state.store(kRunning);
+  g_host->note_thread(1);
+  const int error = pthread_create(&thread, &attributes, SamplerMain, nullptr);
+  if (error != 0) {
+    g_host->note_thread(-1);
+    if (!has_stack) g_host->note_mapped(-bytes);
+    state.store(kIdle);
+  }
+  has_stack = has_stack || error == 0;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  return error == 0;
+}
+
+}  // namespace
+
+void SamplerTryBegin(const Host* host) {
+  if (g_is_unknown || state.load() != kIdle || host->hurry->load() != 0) return;
+  g_host = host;
+  const char* why = nullptr;
+  const PythonFound found = FindInterpreter(&g_python, &why);
+  if (found == PythonFound::kUnknown) {
+    g_is_unknown = true;
+    host->debug(why);
+  }
+  if (found == PythonFound::kReady) StartThread();
+}
+
+void SamplerEnd() {
+  uint32_t running = kRunning;
+  if (!state.compare_exchange_strong(running, kStopping)) return;
+  FutexWake(&state);
+  const uint64_t until = Monotonic() + kEndLimit;
+  while (state.load() == kStopping && Monotonic() < until)
+    FutexWait(&state, kStopping, 100 * kMillisecond);
+}
+
+void SamplerBeginFile() { SampleWriter::BeginFile(); }
+
+void SamplerBeforeFork() {
+  fork_pause.store(1);
+  const uint64_t until = Monotonic() + 200 * kMillisecond;
+  while (at_work.load() != 0 && Monotonic() < until) sched_yield();
+}
+
+void SamplerAfterForkParent() { fork_pause.store(0); }
+
+void SamplerAfterForkChild() {
+  fork_pause.store(0);
+  at_work.store(0);
+  state.store(kIdle);
+  SampleWriter::BeginFile();
+}
+
+SamplerCounters ReadSamplerCounters() {
+  return {ticks.load(std::memory_order_relaxed), stacks.load(std::memory_order_relaxed),
+          bad.load(std::memory_order_relaxed), cpu_ns.load(std::memory_order_relaxed)};
+}
+
+}  // namespace gpuprof::tracer
