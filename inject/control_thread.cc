@@ -14,6 +14,7 @@
 #include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/dormant.h"
+#include "inject/hooks/locks.h"
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
@@ -171,7 +172,10 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   if (g_hastened.load() != 0) return true;
   if (g_settings.heap_mode == proto::HeapMode::kExact && !g_forked) return true;
   // A forked child that recorded nothing gets no file, unless it lives on: its time is worth one.
+  // One of Python is sampled.
   if (g_process.ring_file_state.load() == 2) return now >= deadlines.session;
+  if (g_forked && HasPython() && (g_settings.sources & proto::kSourceSamples) != 0)
+    return now >= deadlines.session && EnsureRingFile();
   return now >= deadlines.session + kSilentTime && EnsureRingFile();
 }
 

@@ -4,6 +4,7 @@
 // What was lost, what the recorder cost and what was in its way: the Health table of the drain.
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
+#include "tracer/python/sampler.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
 #include "tracer/torch/torch_observer.h"
@@ -56,6 +58,19 @@ void AppendNote(codec::PbWriter* writer, const char* source, const char* text) {
   writer->Bytes(1, source, strlen(source));
   writer->Bytes(2, text, strlen(text));
   writer->End(mark);
+}
+
+// Says why threads of Python were not sampled, or how many of their stacks could not be read.
+void AppendSamplerNotes(codec::PbWriter* writer) {
+  if (const char* const why = SamplerRefusal(); why != nullptr) AppendNote(writer, "python", why);
+  const SamplerCounters counters = ReadSamplerCounters();
+  // A few stacks change while they are read.
+  constexpr uint64_t kFewOf = 100;
+  if (counters.bad * kFewOf <= counters.stacks) return;
+  char text[128];
+  snprintf(text, sizeof(text), "%lu of %lu stacks of Python could not be read", counters.bad,
+           counters.stacks);
+  AppendNote(writer, "python", text);
 }
 
 void AppendStackWalks(codec::PbWriter* writer) {
@@ -209,7 +224,7 @@ void Drain::WriteHealth() {
              host_->ring_file->table_full.load(std::memory_order_relaxed));
   AppendLoss(&writer, kStackTableFull, tables_.stacks_refused());
   AppendLoss(&writer, kStringTableFull,
-             tables_.strings_refused() + torch.names_lost +
+             tables_.strings_refused() + torch.names_lost + ReadSamplerCounters().names_lost +
                  host_->ring_file->range_names_lost.load(std::memory_order_relaxed));
   AppendLoss(&writer, kWriteError, RowsLost());
   AppendLoss(&writer, kCorruptRecord, corrupt);
@@ -283,6 +298,7 @@ void Drain::WriteHealth() {
   // The ring file's header has the reason in words.
   if (RowsLost() != 0 && file.trouble[0] != 0) AppendNote(&writer, "disk", file.trouble);
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
+  AppendSamplerNotes(&writer);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
     if (*note != 0) AppendNote(&writer, "cuda", note);

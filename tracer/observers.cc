@@ -8,17 +8,19 @@
 
 namespace gpuprof::tracer {
 
-void LookForFrameworks(const Host* host) {
-  if (host->program_started->load(std::memory_order_acquire) == 0) return;
+bool LookForFrameworks(const Host* host) {
+  if (host->program_started->load(std::memory_order_acquire) == 0) return false;
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
-  if ((sources & proto::kSourceSamples) != 0) SamplerTryBegin(host);
+  return (sources & proto::kSourceSamples) != 0 && SamplerTryBegin(host);
 }
 
 void EndObservers() {
   SamplerEnd();
   TorchDetach();
 }
+
+uint64_t ObserversCpuNs() { return ReadSamplerCounters().cpu_ns; }
 
 void ObserversBeginFile() {
   TorchBeginFile();

@@ -11,9 +11,12 @@
 namespace gpuprof::tracer {
 
 // Attaches those whose library or interpreter is there by now. May wait for the loader's lock.
-void LookForFrameworks(const Host* host);
+// True: one is about to come, so look again soon.
+bool LookForFrameworks(const Host* host);
 // Ends all of them, as the capture ends.
 void EndObservers();
+// Returns the processor time of their threads. Any thread.
+uint64_t ObserversCpuNs();
 // The trace file is a new one.
 void ObserversBeginFile();
 

@@ -431,11 +431,11 @@ bool Tick() {
   if (g_drain == nullptr) return false;  // finished: the process is on its way out
   cupti::YieldIfWanted();
   bool changed = StackTick();
-  LookForFrameworks(g_host);
+  changed |= LookForFrameworks(g_host);
   StartGpuIfBegun();
   changed |= cupti::Tick();
   changed |= g_host->target_profiler->calls.load() != 0;
-  g_counts.control_cpu_ns.store(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID),
+  g_counts.control_cpu_ns.store(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID) + ObserversCpuNs(),
                                 std::memory_order_relaxed);
   return changed;
 }

@@ -16,7 +16,8 @@ struct SessionCounts {
   std::atomic<uint64_t> events{0};
   // Rows and records that are not in the trace, all causes. Written by the drain.
   std::atomic<uint64_t> lost{0};
-  // The control thread's CPU time, in nanoseconds. Written by that thread.
+  // The CPU time of the control thread and of the observers' threads, in nanoseconds. Written by
+  // the control thread.
   std::atomic<uint64_t> control_cpu_ns{0};
 
   // Begins again at nothing: no session has them any more.

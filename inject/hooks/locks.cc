@@ -269,6 +269,8 @@ namespace gpuprof::inject {
 
 void LookForGil() noexcept { g_python = FindData("_PyRuntime"); }
 
+bool HasPython() noexcept { return g_python.bytes != 0; }
+
 void EndWaitOfEndedThread() noexcept {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return;

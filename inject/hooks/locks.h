@@ -16,4 +16,7 @@ void EndWaitOfEndedThread() noexcept;
 // While no other thread loads libraries.
 void LookForGil() noexcept;
 
+// Returns whether LookForGil() found a Python.
+bool HasPython() noexcept;
+
 }  // namespace gpuprof::inject

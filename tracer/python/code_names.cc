@@ -18,8 +18,8 @@ constinit proto::NameTable names{proto::kFirstFrameName};
 // Programs that make code without end have as many code objects: then they are read anew.
 constexpr uint32_t kSlots = 1u << 13;
 constexpr uint64_t kMostBytes = 4u << 20;
-constexpr uint32_t kMostLines = 64;         // of one code object, at hand
-constexpr uint32_t kMostLetters = 240;      // of a name or path: the end of a path says most
+constexpr uint32_t kMostLines = 64;     // of one code object, at hand
+constexpr uint32_t kMostLetters = 240;  // of a name or path: the end of a path says most
 constexpr uint32_t kMostLineBytes = 1u << 20;
 
 uint64_t WordOf(const uint8_t* code, uint32_t place) {
@@ -94,7 +94,8 @@ bool CodeNames::ReadBytes(uint64_t address, std::vector<uint8_t>* bytes) {
   uint64_t size = 0;
   if (!reads_->Read(address + kBytesSize, &size) || size > kMostLineBytes) return false;
   bytes->resize(size);
-  return size == 0 || reads_->Read(address + kBytesData, bytes->data(), static_cast<uint32_t>(size));
+  return size == 0 ||
+         reads_->Read(address + kBytesData, bytes->data(), static_cast<uint32_t>(size));
 }
 
 bool CodeNames::ReadCode(Code* known) {

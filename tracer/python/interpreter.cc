@@ -36,10 +36,11 @@ PythonFound FindInterpreter(Interpreter* found, const char** why) {
   const void* const runtime = dlsym(handle, "_PyRuntime");
   if (runtime == nullptr) return PythonFound::kNone;
   const auto is_initialized = reinterpret_cast<int (*)()>(dlsym(handle, "Py_IsInitialized"));
-  if (is_initialized == nullptr || is_initialized() == 0) return PythonFound::kNone;
+  if (is_initialized == nullptr || is_initialized() == 0) return PythonFound::kBegins;
   if (const auto* number = static_cast<const unsigned long*>(dlsym(handle, "Py_Version"))) {
     found->version = static_cast<uint32_t>(*number >> 16);
-  } else if (const auto words = reinterpret_cast<const char* (*)()>(dlsym(handle, "Py_GetVersion"))) {
+  } else if (const auto words =
+                 reinterpret_cast<const char* (*)()>(dlsym(handle, "Py_GetVersion"))) {
     found->version = VersionOf(words());
   }
   found->runtime = reinterpret_cast<uint64_t>(runtime);

@@ -20,9 +20,10 @@ struct Interpreter {
   PythonLayout layout = {};
 };
 
-enum class PythonFound : uint8_t { kNone, kReady, kUnknown };
+enum class PythonFound : uint8_t { kNone, kBegins, kReady, kUnknown };
 
-// Looks for an interpreter that has begun. kUnknown: it cannot be read, and `why` says the reason.
+// Looks for an interpreter. kBegins: it is not initialised yet. kUnknown: it cannot be read, and
+// `why` says the reason.
 PythonFound FindInterpreter(Interpreter* found, const char** why);
 
 }  // namespace gpuprof::tracer

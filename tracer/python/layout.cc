@@ -112,12 +112,15 @@ void TakeOffsets(const uint8_t* offsets, PythonLayout* at) {
   const struct {
     uint32_t place;
     uint32_t* value;
-  } words[] = {{5, &at->interpreters}, {8, &at->next_interpreter}, {9, &at->threads},
-               {14, &at->gil_pointer}, {21, &at->next_thread},     {23, &at->frame},
-               {24, &at->pthread},     {25, &at->thread_number},   {29, &at->caller},
-               {30, &at->code},        {31, &at->instruction},     {33, &at->owner},
-               {35, &at->file_name},   {37, &at->name},            {38, &at->lines},
-               {39, &at->first_line},  {43, &at->code_units}};
+  } words[] = {{5, &at->interpreters}, {8, &at->next_interpreter},
+               {9, &at->threads},      {14, &at->gil_pointer},
+               {21, &at->next_thread}, {23, &at->frame},
+               {24, &at->pthread},     {25, &at->thread_number},
+               {29, &at->caller},      {30, &at->code},
+               {31, &at->instruction}, {33, &at->owner},
+               {35, &at->file_name},   {37, &at->name},
+               {38, &at->lines},       {39, &at->first_line},
+               {43, &at->code_units}};
   for (const auto& word : words) {
     uint64_t value = 0;
     std::memcpy(&value, offsets + word.place * 8, sizeof(value));

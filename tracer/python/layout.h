@@ -44,9 +44,9 @@ struct PythonLayout {
   uint32_t code;
   uint32_t caller;
   uint32_t instruction;
-  bool has_index;       // `instruction` is an int: an index, of units of `unit` bytes
-  uint8_t unit;         //
-  uint32_t owner;       // a byte; 0: there is none
+  bool has_index;        // `instruction` is an int: an index, of units of `unit` bytes
+  uint8_t unit;          //
+  uint32_t owner;        // a byte; 0: there is none
   uint8_t native_owner;  // of frames that stand for native code
   // PyCodeObject.
   uint32_t file_name;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies memory of this process that other threads change or free meanwhile: the kernel copies, so a
-// wrong address is an answer and no fault. Where a filter forbids process_vm_readv, /proc/self/mem
-// is read. Tool threads with their own table of descriptors; one thread at a time.
+// Copies memory of this process that other threads change or free meanwhile: the kernel copies, so
+// a wrong address is an answer and no fault. Where a filter forbids process_vm_readv,
+// /proc/self/mem is read. Tool threads with their own table of descriptors; one thread at a time.
 
 #pragma once
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kMostInterpreters = 64;
 constexpr uint32_t kMostThreads = 4096;
-constexpr uint32_t kThreadBytes = 256;   // of a PyThreadState
+constexpr uint32_t kThreadBytes = 256;  // of a PyThreadState
 constexpr uint32_t kPageBytes = 4096;
 constexpr uint32_t kPthreadBytes = 1024;  // that a thread's number is looked for in
 constexpr uint32_t kMostCaller = 4096;    // frames that are followed, also those that are left out
@@ -143,7 +143,8 @@ bool PythonThreads::ReadFrame(uint64_t address, RawFrame* frame) {
 bool PythonThreads::CheckCodes(std::vector<PythonFrame>* frames) {
   OwnReads::Part parts[proto::kMaxStackFrames];
   const auto count = static_cast<uint32_t>(frames->size());
-  for (uint32_t i = 0; i < count; ++i) parts[i] = {(*frames)[i].code, (*frames)[i].bytes, kCodeBytes};
+  for (uint32_t i = 0; i < count; ++i)
+    parts[i] = {(*frames)[i].code, (*frames)[i].bytes, kCodeBytes};
   if (reads_.ReadParts(parts, count) != count) return false;
   return std::all_of(frames->begin(), frames->end(), [this](const PythonFrame& frame) {
     return WordOf(frame.bytes, kPythonType) == python_.code_type;

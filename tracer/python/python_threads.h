@@ -5,7 +5,8 @@
 // lock of the interpreter is taken and no function of its is called.
 //
 // A frame may change while it is read. So what is read is checked: a code object has the type of
-// code objects, and a thread's leaf must still be the same after the walk, or the walk is made again.
+// code objects, and a thread's leaf must still be the same after the walk, or the walk is made
+// again.
 //
 // The sampler's thread alone.
 

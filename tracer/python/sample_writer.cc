@@ -15,7 +15,7 @@ using proto::Record;
 using proto::RecordKind;
 
 // A sample that goes on is written now and then: of a process that is killed it would be missing.
-constexpr uint64_t kLongestParts = 2;  // a second has so many
+constexpr uint64_t kLongestParts = 4;  // a second has so many
 constexpr uint64_t kGilBytes = 256;    // its words, mutexes and conditions
 
 struct WakeDrain {
@@ -123,15 +123,16 @@ void SampleWriter::Write(const Sampled& sampled) {
   const uint64_t duration = sampled.end - sampled.start;
   const bool is_long = duration >= proto::kLongDuration;
   if (is_long)
-    group[slots++] = {sampled.end, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration};
-  group[slots++] = {sampled.end,
-                    is_long ? proto::kLongDuration : static_cast<uint32_t>(duration),
-                    static_cast<uint8_t>(RecordKind::kSample),
-                    proto::kFlagHasStack,
-                    sampled.bits,
-                    static_cast<uint32_t>(sampled.tid) |
-                        uint64_t{static_cast<uint32_t>(sampled.holder)} << 32,
-                    0};
+    group[slots++] = {sampled.end, 0,       static_cast<uint8_t>(RecordKind::kDuration), 0, 0,
+                      0,           duration};
+  group[slots++] = {
+      sampled.end,
+      is_long ? proto::kLongDuration : static_cast<uint32_t>(duration),
+      static_cast<uint8_t>(RecordKind::kSample),
+      proto::kFlagHasStack,
+      sampled.bits,
+      static_cast<uint32_t>(sampled.tid) | uint64_t{static_cast<uint32_t>(sampled.holder)} << 32,
+      0};
   ring_->last_time = sampled.end;
   proto::RingWriteGroup(ring_, group, slots, 1, WakeDrain{host_});
 }

@@ -35,7 +35,7 @@ std::atomic<uint32_t> fork_pause{0};
 std::atomic<uint64_t> ticks{0}, stacks{0}, bad{0}, cpu_ns{0};
 const Host* g_host = nullptr;
 Interpreter g_python;
-bool g_is_unknown = false;
+std::atomic<const char*> g_refusal{nullptr};
 
 bool EnterWork() {
   at_work.store(1);
@@ -125,17 +125,18 @@ bool StartThread() {
 
 }  // namespace
 
-void SamplerTryBegin(const Host* host) {
-  if (g_is_unknown || state.load() != kIdle || host->hurry->load() != 0) return;
+bool SamplerTryBegin(const Host* host) {
+  if (g_refusal.load() != nullptr || state.load() != kIdle || host->hurry->load() != 0)
+    return false;
   g_host = host;
   const char* why = nullptr;
   const PythonFound found = FindInterpreter(&g_python, &why);
-  if (found == PythonFound::kUnknown) {
-    g_is_unknown = true;
-    host->debug(why);
-  }
+  if (found == PythonFound::kUnknown) g_refusal.store(why);
   if (found == PythonFound::kReady) StartThread();
+  return found == PythonFound::kBegins;
 }
+
+const char* SamplerRefusal() { return g_refusal.load(); }
 
 void SamplerEnd() {
   uint32_t running = kRunning;
@@ -165,7 +166,8 @@ void SamplerAfterForkChild() {
 
 SamplerCounters ReadSamplerCounters() {
   return {ticks.load(std::memory_order_relaxed), stacks.load(std::memory_order_relaxed),
-          bad.load(std::memory_order_relaxed), cpu_ns.load(std::memory_order_relaxed)};
+          bad.load(std::memory_order_relaxed), CodeNames::lost(),
+          cpu_ns.load(std::memory_order_relaxed)};
 }
 
 }  // namespace gpuprof::tracer

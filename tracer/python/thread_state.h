@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a thread does by the kernel: it runs, or it is in a system call. One read of
-// /proc/self/task/TID/syscall, whose descriptor stays open. Where this file cannot be had, stat says
-// whether the thread runs.
+// /proc/self/task/TID/syscall, whose descriptor stays open. Where this file cannot be had, stat
+// says whether the thread runs.
 //
 // A tool thread with its own table of descriptors.
 

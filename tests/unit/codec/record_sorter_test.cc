@@ -396,7 +396,7 @@ TEST_F(RecordSorterTest, ReadsOfFiles) {
 TEST_F(RecordSorterTest, SamplesWithTheirStacks) {
   constexpr uint64_t kFrame = uint64_t{1} << 63 | 0x10000000;
   std::vector<Record> group(3);
-  group[0] = Simple(RecordKind::kStack, 40, 2, 0, 16);
+  group[0] = Simple(RecordKind::kStack, 40, 1, 0, 8);
   std::memcpy(static_cast<void*>(&group[1]), &kFrame, sizeof(kFrame));
   group[2] = Simple(RecordKind::kSample, 40, proto::kSampleRuns | proto::kSamplePython,
                     71 | uint64_t{72} << 32, 0);
@@ -406,7 +406,7 @@ TEST_F(RecordSorterTest, SamplesWithTheirStacks) {
   Drain();
   EXPECT_EQ(Take(ChunkKind::kSample),
             (std::vector<Row>{{40, 10, 71, 9, 2, 72}, {50, 0, 71, 0, 0, 0}}));
-  EXPECT_EQ(interner_.Stack(2), (std::vector<uint64_t>{kFrame, 0}));
+  EXPECT_EQ(interner_.Stack(2), (std::vector<uint64_t>{kFrame}));
 }
 
 TEST_F(RecordSorterTest, ValuesOfAnOpAreRows) {
@@ -414,8 +414,7 @@ TEST_F(RecordSorterTest, ValuesOfAnOpAreRows) {
   std::vector<Record> group(1 + proto::PayloadSlots(text.size()));
   group[0] = Simple(RecordKind::kOpValues, 50, 0, 0, text.size());
   std::memcpy(static_cast<void*>(&group[1]), text.data(), text.size());
-  ASSERT_TRUE(
-      proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
   ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kOp, 50, 128, 9, 0)));
   Drain();
   EXPECT_EQ(sorter_.corrupt_records(), 0u);
@@ -438,8 +437,7 @@ TEST_F(RecordSorterTest, ValuesWithoutKeysAreNone) {
     std::vector<Record> group(1 + proto::PayloadSlots(text.size()));
     group[0] = Simple(RecordKind::kOpValues, 50, 0, 0, text.size());
     std::memcpy(static_cast<void*>(group.data() + 1), text.data(), text.size());
-    ASSERT_TRUE(
-        proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
+    ASSERT_TRUE(proto::RingWriteGroup(ring_, group.data(), static_cast<uint32_t>(group.size()), 1));
   }
   Drain();
   EXPECT_EQ(sorter_.corrupt_records(), 0u);

@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Samples of Python's threads: functions, lines and waits, in every version of CPython that this machine has."""
+
+import collections
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, gpuprof, program
+
+SAMPLES = "--trace=samples"
+
+
+def version_of(python):
+    done = subprocess.run([str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def interpreters():
+    """One interpreter of each version that is sampled, by version."""
+    places = [pathlib.Path(sys.executable), *sorted(pathlib.Path("/usr/bin").glob("python3.?*")),
+              *sorted(pathlib.Path.home().glob(".pyenv/versions/3*/bin/python3"))]
+    found = {}
+    for python in places:
+        if re.fullmatch(r"python3?(\.\d+)?", python.name) and os.access(python, os.X_OK):
+            found.setdefault(version_of(python), str(python))
+    return {version: found[version] for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13") if version in found}
+
+
+PYTHONS = interpreters()
+
+
+@dataclasses.dataclass
+class Sample:
+    start: int
+    end: int
+    thread: int
+    flags: set
+    holder: int
+    frames: list  # (file, line, function), innermost first
+
+    @property
+    def length(self):
+        return self.end - self.start
+
+    def calls(self, function):
+        return any(name.split(".")[-1] == function for _, _, name in self.frames)
+
+
+def frame_of(text):
+    file, line, name = re.fullmatch(r"(.*)\((\d+)\): (.*)", text).groups()
+    return os.path.basename(file), int(line), name
+
+
+def samples_of(bundle):
+    found = []
+    for line in gpuprof("dump", bundle).out.decode().splitlines():
+        head = re.match(r"(\d+) \d+ \d+ \d+ sample ", line)
+        if not head:
+            continue
+        number = lambda key, text=line: int((re.search(rf" {key}=(\d+)", text) or [0, 0])[1])
+        frames = re.search(r' frames="([^"]*)"', line)
+        flags = {flag for flag in ("runs", "waits_for_gil", "has_gil", "python", "native") if number(flag)}
+        found.append(Sample(number("start_ns"), int(head[1]), number("thread_tid"), flags, number("holder_tid"),
+                            [frame_of(frame) for frame in frames[1].split(";")] if frames else []))
+    return found
+
+
+def time_of(samples):
+    return sum(sample.length for sample in samples)
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_functions_lines_and_waits(same, version):
+    outcome = same([PYTHONS[version], program("python_threads.py"), "2"], SAMPLES)
+    rest_line, nap_line = map(int, outcome.out.split())
+    samples = samples_of(outcome.bundle)
+    trace = outcome.trace()
+    assert trace.lost == 0 and trace.notes == []
+    assert all("python" in sample.flags and sample.frames for sample in samples)
+    # Only functions of the program and of the library that it uses.
+    source = pathlib.Path(program("python_threads.py")).read_text().splitlines()
+    for sample in samples:
+        for file, line, name in sample.frames:
+            if file == "python_threads.py" and name != "<module>":
+                defined = [i for i, text in enumerate(source, 1) if f"def {name.split('.')[-1]}(" in text]
+                assert len(defined) == 1 and defined[0] <= line <= defined[0] + 15, (name, line)
+    if tuple(map(int, version.split("."))) >= (3, 11):
+        assert any(name == "Worker.spin" for sample in samples for _, _, name in sample.frames)
+
+    resting = [sample for sample in samples if sample.calls("rest")]
+    assert {line for sample in resting for _, line, name in sample.frames if name.endswith("rest")} <= {rest_line, rest_line - 1}
+    assert time_of(s for s in resting if "runs" not in s.flags) > 0.9 * time_of(resting)
+    napping = [sample for sample in samples if sample.calls("nap")]
+    assert time_of(napping) > 0.5e9
+    assert {line for sample in napping for _, line, name in sample.frames if name == "nap"} <= {nap_line, nap_line - 1}
+    assert time_of(s for s in napping if "runs" not in s.flags) > 0.9 * time_of(napping)
+
+    # Recursion: ten frames of it below the leaf, all at the line of the call but the innermost.
+    deep = [sample for sample in samples if sample.calls("deep") and sample.calls("spin")]
+    assert deep and all(sum(name.endswith("deep") for _, _, name in sample.frames) == 10 for sample in deep)
+
+    # Two threads want the lock: each waits for the other.
+    spinning = collections.defaultdict(list)
+    for sample in samples:
+        if sample.calls("spin"):
+            spinning[sample.thread].append(sample)
+    assert len(spinning) == 2
+    for thread, own in spinning.items():
+        waits = [sample for sample in own if "waits_for_gil" in sample.flags]
+        assert waits and {sample.holder for sample in waits} <= set(spinning) - {thread} | {0}
+        assert not any("runs" in sample.flags for sample in waits)
+        # What each had of the lock is what it asked for.
+        assert time_of(sample for sample in own if "has_gil" in sample.flags) > 0.3e9
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_each_thread_is_covered(same, version):
+    """The samples of one thread follow each other, and stand for all of its time."""
+    outcome = same([PYTHONS[version], program("python_threads.py"), "1"], SAMPLES)
+    own = [sample for sample in samples_of(outcome.bundle) if sample.thread == outcome.trace().pid]
+    own.sort(key=lambda sample: sample.start)
+    assert all(after.start >= before.end for before, after in zip(own, own[1:]))
+    assert time_of(own) > 0.8 * (own[-1].end - own[0].start)
+
+
+def test_there_are_samples_of_all_versions():
+    """A suite without an old and a new interpreter would show little."""
+    assert PYTHONS and version_of(sys.executable) in PYTHONS
+
+
+def test_samples_by_default_and_only_if_asked(same):
+    command = [sys.executable, program("python_threads.py"), "1"]
+    assert samples_of(same(command).bundle)
+    assert samples_of(same(command, "--trace=heap,threads").bundle) == []
+
+
+def test_no_thread_where_there_is_no_python(same):
+    outcome = same(["/bin/sh", "-c", "sleep 0.3; ls /proc/self/task | wc -l"], SAMPLES)
+    assert samples_of(outcome.bundle) == []
+
+
+FORKS = """
+import multiprocessing, os, sys, time
+def spin(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        sum(range(100))
+    return seconds
+def child(seconds):
+    print(spin(seconds), flush=True)
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    children = [context.Process(target=child, args=(0.6,)) for _ in range(2)]
+    for each in children:
+        each.start()
+    for each in children:
+        each.join()
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_children(same, tmp_path, method):
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS)
+    outcome = same([sys.executable, script, method])
+    pids = {sample.thread for sample in samples_of(outcome.bundle) if sample.calls("child")}
+    assert len(pids) == 2
+
+
+MANY_FORKS = """
+import os, threading, time
+def spin(event):
+    while not event.is_set():
+        sum(range(100))
+event = threading.Event()
+thread = threading.Thread(target=spin, args=(event,))
+thread.start()
+for i in range(60):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(i % 7)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == i % 7
+event.set()
+thread.join()
+print("done")
+"""
+
+
+def test_forks_while_samples_are_taken(same, tmp_path):
+    script = tmp_path / "forks.py"
+    script.write_text(MANY_FORKS)
+    assert same([sys.executable, script], SAMPLES).out == b"done\n"
+
+
+def test_many_short_threads(same, tmp_path):
+    """Threads come and go while they are looked at. Their numbers and memory are used again."""
+    script = tmp_path / "threads.py"
+    script.write_text("import threading\n"
+                      "def leaf(i):\n    return sum(range(i % 3000))\n"
+                      "def work(i):\n    return leaf(i)\n"
+                      "for i in range(4000):\n"
+                      "    pair = [threading.Thread(target=work, args=(i,)) for _ in range(2)]\n"
+                      "    [thread.start() for thread in pair]\n"
+                      "    [thread.join() for thread in pair]\n"
+                      "print('done')\n")
+    outcome = same([sys.executable, script], SAMPLES)
+    assert outcome.trace().lost == 0
+    assert any(sample.calls("<module>") for sample in samples_of(outcome.bundle))
+
+
+NAMES = """
+import time
+source = "def %s(until):\\n    while time.thread_time() < until:\\n        pass\\n"
+names = ["plain", "ümläut", "函数", "f" + "x" * 3000]
+for name in names:
+    space = {"time": time}
+    exec(compile(source % name, "/tmp/" + name[:40] + ' "quoted";\\x1b[31m.py', "exec"), space)
+    space[name](time.thread_time() + 0.2)
+"""
+
+
+def test_names_of_all_letters(same, tmp_path):
+    script = tmp_path / "names.py"
+    script.write_text(NAMES)
+    outcome = same([sys.executable, script], SAMPLES)
+    strings = [text for text in outcome.trace().strings.values() if ": " in text]
+    leaves = {text.rsplit(": ", 1)[1] for text in strings}
+    assert {"plain", "ümläut", "函数"} <= leaves
+    # Of a long name the end is kept. No control character goes on.
+    assert any(leaf.startswith("...x") and len(leaf) < 300 for leaf in leaves)
+    assert not any("\x1b" in text for text in strings)
+
+
+def test_captures_one_after_the_other(session):
+    """Each file has the names that its samples refer to."""
+    running = session([sys.executable, "-c", "import sys\nprint('up', flush=True)\n"
+                       "def loop():\n    import time\n    while not done():\n        sum(range(1000))\n"
+                       "def done():\n    import select\n    return select.select([sys.stdin], [], [], 0)[0]\nloop()\n"],
+                      SAMPLES, "--capture=off")
+    assert running.line() == "up"
+    for _ in range(2):
+        assert running.ctl("start").status == 0
+        running.record_some(5)
+        assert running.ctl("stop").status == 0
+    running.tell("x")
+    outcome = running.finish()
+    assert outcome.status == 0
+    captures = collections.Counter(int(c) for c in outcome.trace()._tables[44]["capture"])
+    assert len(captures) == 2
+    assert all(sample.calls("loop") for sample in samples_of(outcome.bundle) if sample.frames)
+
+
+def test_the_source_is_in_the_help_and_documented():
+    assert "samples" in gpuprof("run", "--help").out.decode()
+    assert "`samples`" in (ROOT / "docs" / "recording.md").read_text()
