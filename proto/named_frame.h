@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Frames of call stacks that have a name and no address of code: functions of Python. Such a
-// program counter has bit 63 set, which no address of a program or kernel has with bits 32 to 62 at
-// 0. Its low half is a string id. The string is "file.py(12): function", with the number of a line.
+// Frames of call stacks that have a name and no address of code: functions of Python. Bit 63 of
+// their program counter is set, and bits 32 to 62 are 0. No address of a program or kernel is like
+// that. The low half is a string id. The string is "file.py(12): function", with the number of a
+// line.
 //
 // Plain functions: any thread, signal handlers, readers.
 

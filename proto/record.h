@@ -57,7 +57,7 @@ enum class RecordKind : uint8_t {
   // = payload bytes. Its time is that of the kOp.
   kOpValues = 13,
   // Span, behind a kStack: what a thread did at the end of the span. The sampler's own thread
-  // writes it. a = sampled thread, thread that holds what it waits for << 32; detail =
+  // writes it. a = sampled thread, thread that holds the awaited lock << 32; detail =
   // SampleState.
   kSample = 14,
 

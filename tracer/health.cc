@@ -15,7 +15,7 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
-#include "tracer/python/sampler.h"
+#include "tracer/samples/sampler.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
 #include "tracer/torch/torch_observer.h"
@@ -60,14 +60,30 @@ void AppendNote(codec::PbWriter* writer, const char* source, const char* text) {
   writer->End(mark);
 }
 
-// Says why threads of Python were not sampled, or how many of their stacks could not be read.
+// Says why threads were not sampled, or how many of their stacks could not be read.
 void AppendSamplerNotes(codec::PbWriter* writer) {
   if (const char* const why = SamplerRefusal(); why != nullptr) AppendNote(writer, "python", why);
+  char text[256];
+  if (const int error = NativeRefusal(); error != 0) {
+    snprintf(
+        text, sizeof(text),
+        "no native stacks: the kernel refuses perf_event_open (%s); see perf_event_paranoid, or "
+        "the container's seccomp profile",
+        proto::FileCause(error).words);
+    AppendNote(writer, "samples", text);
+  }
   const SamplerCounters counters = ReadSamplerCounters();
+  if (counters.native_lost != 0) {
+    snprintf(text, sizeof(text), "%lu native stacks were lost: the sampler came too late",
+             counters.native_lost);
+    AppendNote(writer, "samples", text);
+  }
+  if (counters.has_too_many_threads)
+    AppendNote(writer, "samples",
+               "some threads have no native stacks: there were too many at once");
   // A few stacks change while they are read.
   constexpr uint64_t kFewOf = 100;
   if (counters.bad * kFewOf <= counters.stacks) return;
-  char text[128];
   snprintf(text, sizeof(text), "%lu of %lu stacks of Python could not be read", counters.bad,
            counters.stacks);
   AppendNote(writer, "python", text);

@@ -3,7 +3,7 @@
 
 #include "tracer/observers.h"
 
-#include "tracer/python/sampler.h"
+#include "tracer/samples/sampler.h"
 #include "tracer/torch/torch_observer.h"
 
 namespace gpuprof::tracer {

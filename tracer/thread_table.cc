@@ -3,58 +3,19 @@
 
 #include "tracer/thread_table.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "proto/codec/tables.h"
 #include "tracer/raw_file.h"
+#include "tracer/thread_list.h"
 
 namespace gpuprof::tracer {
 namespace {
 
 // Two small reads a thread, some microseconds: this many a second stay below 0.1 % of a core.
 constexpr uint32_t kMostPerTurn = 128;
-
-struct DirectoryEntry {  // linux_dirent64
-  uint64_t inode;
-  int64_t offset;
-  uint16_t bytes;
-  uint8_t type;
-  char name[];
-};
-
-void ListThreads(std::vector<int32_t>* tids) {
-  const int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  alignas(8) char buffer[8192];
-  for (;;) {
-    const long n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
-    if (n <= 0) break;
-    for (long at = 0; at < n;) {
-      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
-      int32_t tid = 0;
-      for (const char* p = entry->name; *p >= '0' && *p <= '9'; ++p) tid = tid * 10 + (*p - '0');
-      if (tid != 0) tids->push_back(tid);
-      at += entry->bytes;
-    }
-  }
-  close(fd);
-}
-
-// "/proc/self/task/<tid>/<file>"
-void TaskPath(int32_t tid, const char* file, char* path) {
-  char digits[12];
-  int n = 0;
-  for (int32_t rest = tid; rest > 0; rest /= 10) digits[n++] = static_cast<char>('0' + rest % 10);
-  path = stpcpy(path, "/proc/self/task/");
-  while (n > 0) *path++ = digits[--n];
-  *path++ = '/';
-  strcpy(path, file);
-}
 
 uint64_t NextNumber(const char** text) {
   uint64_t value = 0;
@@ -119,7 +80,7 @@ const proto::RingHeader* AppendThread(const Host& host, int32_t tid, codec::PbWr
     writer->Varint(6, ring->dropped.load(std::memory_order_relaxed));
     writer->Varint(7, ring->reentered.load(std::memory_order_relaxed));
   }
-  if (bytes >= 8 && memcmp(name, "gpuprof-", 8) == 0) writer->Varint(8, 1);
+  if (IsToolName(name, bytes)) writer->Varint(8, 1);
   writer->End(mark);
   return ring;
 }

@@ -28,6 +28,7 @@
 #include "analysis/model/import_note.h"
 #include "analysis/model/process_parts.h"
 #include "analysis/model/row_counts.h"
+#include "analysis/model/sample_table.h"
 #include "analysis/model/stack_tree.h"
 #include "analysis/model/table_set.h"
 #include "analysis/model/work_summary.h"
@@ -205,27 +206,6 @@ struct FileReadTable {
   Column<uint32_t> path;  // string id; 0: not known
   Column<int64_t> bytes;  // negative: -errno of a call that failed
   Column<int32_t> descriptor;
-  size_t rows() const { return end_ns.size(); }
-};
-
-// What operations of TensorFlow and JAX say of themselves: a value a row. On the track of their
-// operation, at its end.
-struct OpValueTable {
-  Column<int64_t> time_ns;
-  Column<uint32_t> name;  // string id
-  Column<int64_t> value;  // of a whole number
-  Column<uint32_t> text;  // string id of any other value; 0: it is a whole number
-  size_t rows() const { return time_ns.size(); }
-};
-
-// What threads did, now and then. All rows are on the track of the sampler's own thread.
-struct SampleTable {
-  Column<int64_t> end_ns;
-  Column<int64_t> duration_ns;  // the time that the sample stands for
-  Column<int32_t> thread;       // the sampled thread
-  Column<uint32_t> state;       // proto::SampleState
-  Column<uint32_t> stack;       // with frames of Python (proto/named_frame.h); 0: none
-  Column<int32_t> holder;       // thread that has what it waits for; 0: not known
   size_t rows() const { return end_ns.size(); }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Cuts texts like "id=7,shapes=[8,784] [8],name=a=b" into keys and values. TensorFlow and JAX put
-// such texts behind the names of their marks. Drain thread and recovery; no allocation.
+// Cuts texts like "id=7,shapes=[8,784] [8],name=a=b" into keys and values. TensorFlow and
+// JAX put them behind the names of their marks. Drain thread and recovery; no allocation.
 
 #pragma once
 

@@ -17,6 +17,8 @@ FIGURES = [
     ("docs/recording.md", r"KiB to (\d GiB) \|", "launcher/base/values.cc", r"bytes > \(([^)]+)\)"),
     ("docs/recording.md", r"block for (\d+ µs) or longer", "inject/hooks/blocking.cc", r"that is recorded: (\d+ us)"),
     ("docs/recording.md", r"path is cut after ([\d,]+) bytes", "proto/kept_name.h", r"kMostNameBytes = ([^;]+);"),
+    ("docs/recording.md", r"after each (\d+ ms) of its processor time", "tracer/samples/native_events.h", r"kNativePeriodNs = ([\d']+);"),
+    ("docs/recording.md", r"has the top (\d KiB)", "tracer/samples/native_events.cc", r"kStackBytes = ([^;]+);"),
     ("docs/capturing.md", r"waits for (two seconds) at most", "inject/marked_captures.cc", r"kLimit = ([\d']+);"),
     ("docs/capturing.md", r"in the capture, (half a second) at most", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
     ("docs/capturing.md", r"waits longer, (two minutes) at most", "proto/contract.h", r"kMostGpuFinishNs = ([^;]+);"),

@@ -59,7 +59,7 @@ def frame_of(text):
     return os.path.basename(file), int(line), name
 
 
-def samples_of(bundle):
+def samples_of(bundle, kind="python"):
     found = []
     for line in gpuprof("dump", bundle).out.decode().splitlines():
         head = re.match(r"(\d+) \d+ \d+ \d+ sample ", line)
@@ -68,8 +68,10 @@ def samples_of(bundle):
         number = lambda key, text=line: int((re.search(rf" {key}=(\d+)", text) or [0, 0])[1])
         frames = re.search(r' frames="([^"]*)"', line)
         flags = {flag for flag in ("runs", "waits_for_gil", "has_gil", "python", "native") if number(flag)}
+        if kind not in flags:
+            continue
         found.append(Sample(number("start_ns"), int(head[1]), number("thread_tid"), flags, number("holder_tid"),
-                            [frame_of(frame) for frame in frames[1].split(";")] if frames else []))
+                            [frame_of(frame) if kind == "python" else frame for frame in frames[1].split(";")] if frames else []))
     return found
 
 
@@ -256,6 +258,28 @@ def test_captures_one_after_the_other(session):
     captures = collections.Counter(int(c) for c in outcome.trace()._tables[44]["capture"])
     assert len(captures) == 2
     assert all(sample.calls("loop") for sample in samples_of(outcome.bundle) if sample.frames)
+
+
+def permits_native_stacks():
+    """Whether the kernel lets this user sample a process of its own, as `perf` would ask."""
+    paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    return paranoid.exists() and (os.geteuid() == 0 or int(paranoid.read_text()) <= 2)
+
+
+@pytest.mark.skipif(not permits_native_stacks(), reason="the kernel refuses perf_event_open")
+def test_native_functions(record):
+    """Without frame pointers, on two threads, each by its processor time."""
+    outcome = record([program("native_work")], SAMPLES)
+    samples = samples_of(outcome.bundle, "native")
+    assert samples and samples_of(outcome.bundle) == []
+    threads = {sample.thread for sample in samples}
+    assert len(threads) == 2
+    alpha, beta = ([s for s in samples if any(f.startswith(name) for f in s.frames)] for name in ("alpha(", "beta("))
+    assert all("main" in sample.frames for sample in samples if sample.thread == outcome.trace().pid and sample in alpha + beta)
+    # The program measures what each took.
+    truth = dict(zip(("alpha", "beta"), map(float, outcome.own_err.split())))
+    for name, own in (("alpha", alpha), ("beta", beta)):
+        assert time_of(own) / 1e9 == pytest.approx(truth[name], rel=0.15), name
 
 
 def test_the_source_is_in_the_help_and_documented():

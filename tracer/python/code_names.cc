@@ -46,8 +46,7 @@ void AppendUtf8(uint32_t letter, std::vector<char>* text) {
   add(0x80 | (letter & 0x3f));
 }
 
-// What rings call when they are filling up.
-struct WakeDrain {
+struct WakeForNames {
   const Host* host;
   void operator()() const noexcept { host->wake_drain(); }
   bool Grow(proto::RingHeader* ring) const noexcept { return host->grow_ring(ring); }
@@ -189,7 +188,7 @@ uint32_t CodeNames::NameOf(uint64_t address, const uint8_t* code, uint64_t instr
       known->known[known->next++ % kMostLines] = {offset, text};
     }
   }
-  const auto defined = names.Define(ring, text, now, WakeDrain{host_});
+  const auto defined = names.Define(ring, text, now, WakeForNames{host_});
   return defined == proto::NameTable::Defined::kYes ? text->id : proto::kNameTableFull;
 }
 

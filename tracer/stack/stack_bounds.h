@@ -19,6 +19,7 @@ struct StackBounds {
   uint64_t lo = 0;
   uint64_t hi = 0;
   bool foreign = false;  // not a stack we know: hi is only the end of lo's page
+  bool copied = false;   // a copy of another thread's stack: no memory outside of it may be read
 
   bool Holds(uint64_t address) const {
     return address >= lo && address < hi && hi - address >= 8 && (address & 7) == 0;

@@ -137,6 +137,7 @@ struct Walker {
     }
     memo.Spoil();
     const bool same_stack = sp > at.sp && sp < bounds.hi;
+    if (!same_stack && bounds.copied) return OutOfBounds();
     if (!same_stack) bounds = BoundsOf(sp);
     at = {ip, sp, fp};
     interrupted = true;
@@ -284,6 +285,16 @@ uint32_t WalkRules(WalkStart start, StackBounds bounds, uint64_t* pcs, uint32_t 
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     memo->busy = false;
   }
+  return count;
+}
+
+uint32_t WalkInterrupted(WalkStart start, StackBounds bounds, uint64_t* pcs,
+                         uint32_t most) noexcept {
+  if (!cache.ready()) return WalkFramePointers(start, bounds, pcs, most);
+  Walker walker = {start, bounds, {}, /*interrupted=*/true};
+  uint32_t count = 0;
+  UnwindRule rare;
+  while (walker.FollowOrdinary(pcs, most, &count, &rare) && walker.RareStep(rare)) {}
   return count;
 }
 

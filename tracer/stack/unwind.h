@@ -23,6 +23,11 @@ void UnwindInit();
 // Stores at most `most` return addresses, without those in our own code. Returns how many.
 uint32_t WalkRules(WalkStart at, StackBounds bounds, uint64_t* pcs, uint32_t most) noexcept;
 
+// Walks from where a thread was interrupted: start.ip is no return address. For copies of stacks
+// (StackBounds::copied). A tool thread.
+uint32_t WalkInterrupted(WalkStart start, StackBounds bounds, uint64_t* pcs,
+                         uint32_t most) noexcept;
+
 // Control thread: an unloaded object's addresses may soon mean other code.
 void UnwindForgetRules();
 

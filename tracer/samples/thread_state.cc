@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tracer/python/thread_state.h"
+#include "tracer/samples/thread_state.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -9,18 +9,14 @@
 
 #include <cstring>
 
+#include "tracer/thread_list.h"
+
 namespace gpuprof::tracer {
 namespace {
 
 int OpenOf(int32_t tid, const char* file) {
-  char path[64] = "/proc/self/task/";
-  char* end = path + std::strlen(path);
-  char digits[12];
-  int n = 0;
-  for (int32_t rest = tid; rest > 0; rest /= 10) digits[n++] = static_cast<char>('0' + rest % 10);
-  while (n > 0) *end++ = digits[--n];
-  *end++ = '/';
-  std::strcpy(end, file);
+  char path[64];
+  TaskPath(tid, file, path);
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 

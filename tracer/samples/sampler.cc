@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/samples/sampler.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <atomic>
+#include <memory>
+
+#include "proto/ticks.h"
+#include "tracer/base/futex.h"
+#include "tracer/python/interpreter.h"
+#include "tracer/samples/native_sampling.h"
+#include "tracer/samples/python_sampling.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr size_t kStackBytes = 256 * 1024;
+constexpr uint64_t kPeriod = 10 * kMillisecond;
+constexpr uint64_t kMostPeriod = kSecond;
+// The sampler takes this part of one processor at most: with many threads it looks less often.
+constexpr uint64_t kMostShare = 50;  // one in
+constexpr uint32_t kTicksOfCost = 16;
+constexpr uint64_t kEndLimit = 2 * kSecond;
+
+enum State : uint32_t { kIdle, kRunning, kStopping };
+std::atomic<uint32_t> state{kIdle};
+std::atomic<uint32_t> at_work{0};  // it looks at threads; fork waits
+std::atomic<uint32_t> fork_pause{0};
+std::atomic<uint64_t> ticks{0}, stacks{0}, bad{0}, native_lost{0}, cpu_ns{0};
+std::atomic<bool> has_too_many{false};
+const Host* g_host = nullptr;
+Interpreter g_python;
+std::atomic<bool> g_has_python{false};
+std::atomic<const char*> g_refusal{nullptr};
+std::atomic<int> g_native_error{0};
+
+bool EnterWork() {
+  at_work.store(1);
+  if (fork_pause.load() == 0) return true;
+  at_work.store(0);
+  return false;
+}
+
+void LeaveWork() { at_work.store(0); }
+
+// How long to wait: so that the cost stays a small part of a processor, and longer while the
+// program rests.
+class Period {
+ public:
+  uint64_t Next() {
+    const uint64_t all = proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID);
+    resting_ = all - all_before_ < kRestNs ? resting_ + 1 : 0;
+    all_before_ = all;
+    if (++ticks_ % kTicksOfCost == 0) {
+      const uint64_t now = proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+      cpu_ns.fetch_add(now - before_, std::memory_order_relaxed);
+      const uint64_t needed = (now - before_) / kTicksOfCost * kMostShare;
+      before_ = now;
+      period_ = needed < kPeriod ? kPeriod : needed < kMostPeriod ? needed : kMostPeriod;
+    }
+    return resting_ > kTicksOfRest && period_ < kRestPeriod ? kRestPeriod : period_;
+  }
+
+ private:
+  static constexpr uint64_t kRestNs = 200'000;  // of the process, in a tick
+  static constexpr uint32_t kTicksOfRest = 10;
+  static constexpr uint64_t kRestPeriod = 50 * kMillisecond;
+  uint32_t ticks_ = 0;
+  uint32_t resting_ = 0;
+  uint64_t before_ = 0;
+  uint64_t all_before_ = 0;
+  uint64_t period_ = kPeriod;
+};
+
+class Sampler {
+ public:
+  Sampler() : ring_(g_host) {
+    if (g_native_error.load() != 0) return;
+    native_.reset(new NativeSampling(g_host, &ring_));
+    g_native_error.store(native_->Begin());
+    if (g_native_error.load() != 0) native_.reset();
+  }
+
+  // False: there is nothing to sample.
+  bool Tick() {
+    if (python_ == nullptr && g_has_python.load())
+      python_.reset(new PythonSampling(g_host, g_python, &ring_));
+    if (python_ == nullptr && native_ == nullptr) return false;
+    if (!ring_.Open()) return true;
+    const uint64_t now = proto::ReadTicks(g_host->settings->clock);
+    if (python_ != nullptr) python_->Tick(now);
+    if (native_ != nullptr) native_->Tick(now);
+    if (python_ != nullptr) python_->WriteLong(now);
+    Count();
+    return true;
+  }
+
+  void Finish() {
+    if (!ring_.Open()) return;
+    if (python_ != nullptr) python_->Finish();
+    if (native_ != nullptr) native_->Tick(proto::ReadTicks(g_host->settings->clock));
+    Count();
+  }
+
+ private:
+  void Count() {
+    ticks.fetch_add(1, std::memory_order_relaxed);
+    if (python_ != nullptr) {
+      stacks.store(python_->stacks(), std::memory_order_relaxed);
+      bad.store(python_->bad(), std::memory_order_relaxed);
+    }
+    if (native_ != nullptr) {
+      native_lost.store(native_->lost(), std::memory_order_relaxed);
+      has_too_many.store(native_->has_too_many(), std::memory_order_relaxed);
+    }
+  }
+
+  SampleRing ring_;
+  std::unique_ptr<PythonSampling> python_;
+  std::unique_ptr<NativeSampling> native_;
+};
+
+// Samples until it is told to stop. Frees what it has before its thread is said to have ended.
+void SampleProgram() {
+  Sampler sampler;
+  Period period;
+  uint64_t next = Monotonic();
+  while (state.load() == kRunning) {
+    next += period.Next();
+    const uint64_t now = Monotonic();
+    // After a pause of the whole process nothing is made up for.
+    if (next < now) next = now;
+    if (next > now) FutexWait(&state, kRunning, next - now);
+    if (state.load() != kRunning) break;
+    if (!EnterWork()) continue;
+    const bool goes_on = sampler.Tick();
+    LeaveWork();
+    if (!goes_on) return;
+  }
+  sampler.Finish();
+}
+
+void* SamplerMain(void*) {
+  g_host->adopt_tool_thread();
+  prctl(PR_SET_NAME, "gpuprof-sample");
+  SampleProgram();
+  state.store(kIdle);
+  FutexWake(&state);
+  return nullptr;
+}
+
+// Returns whether the thread has begun.
+bool StartThread() {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  static bool has_stack = false;
+  const auto bytes = static_cast<int64_t>(kStackBytes + proto::kPageBytes);
+  if (!has_stack) g_host->note_mapped(bytes);
+  state.store(kRunning);
+  g_host->note_thread(1);
+  const int error = pthread_create(&thread, &attributes, SamplerMain, nullptr);
+  if (error != 0) {
+    g_host->note_thread(-1);
+    if (!has_stack) g_host->note_mapped(-bytes);
+    state.store(kIdle);
+  }
+  has_stack = has_stack || error == 0;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  return error == 0;
+}
+
+}  // namespace
+
+bool SamplerTryBegin(const Host* host) {
+  if (host->hurry->load() != 0) return false;
+  g_host = host;
+  PythonFound found = g_has_python.load() ? PythonFound::kReady : PythonFound::kUnknown;
+  if (found == PythonFound::kUnknown && g_refusal.load() == nullptr) {
+    const char* why = nullptr;
+    found = FindInterpreter(&g_python, &why);
+    if (found == PythonFound::kUnknown) g_refusal.store(why);
+    if (found == PythonFound::kReady) g_has_python.store(true);
+  }
+  const bool has_something = found == PythonFound::kReady || g_native_error.load() == 0;
+  if (state.load() == kIdle && has_something) StartThread();
+  return found == PythonFound::kBegins;
+}
+
+const char* SamplerRefusal() { return g_refusal.load(); }
+int NativeRefusal() { return g_native_error.load(); }
+
+void SamplerEnd() {
+  uint32_t running = kRunning;
+  if (!state.compare_exchange_strong(running, kStopping)) return;
+  FutexWake(&state);
+  const uint64_t until = Monotonic() + kEndLimit;
+  while (state.load() == kStopping && Monotonic() < until)
+    FutexWait(&state, kStopping, 100 * kMillisecond);
+}
+
+void SamplerBeginFile() { CodeNames::BeginFile(); }
+
+void SamplerBeforeFork() {
+  fork_pause.store(1);
+  const uint64_t until = Monotonic() + 200 * kMillisecond;
+  while (at_work.load() != 0 && Monotonic() < until) sched_yield();
+}
+
+void SamplerAfterForkParent() { fork_pause.store(0); }
+
+void SamplerAfterForkChild() {
+  fork_pause.store(0);
+  at_work.store(0);
+  state.store(kIdle);
+  CodeNames::BeginFile();
+}
+
+SamplerCounters ReadSamplerCounters() {
+  return {ticks.load(std::memory_order_relaxed),        stacks.load(std::memory_order_relaxed),
+          bad.load(std::memory_order_relaxed),          native_lost.load(std::memory_order_relaxed),
+          has_too_many.load(std::memory_order_relaxed), CodeNames::lost(),
+          cpu_ns.load(std::memory_order_relaxed)};
+}
+
+}  // namespace gpuprof::tracer
