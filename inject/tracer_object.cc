@@ -64,8 +64,8 @@ proto::RingHeader* Enter(uint32_t source) {
   return ring;
 }
 
-// Tool threads are busy for good: their own calls are not recorded.
-proto::RingHeader* OwnRing() { return t_thread.tool == 0 ? nullptr : AcquireRing(); }
+// Inside gpuprof's code alone: tool threads are busy for good, as their own calls are not recorded.
+proto::RingHeader* OwnRing() { return t_thread.busy == 0 ? nullptr : AcquireRing(); }
 
 void Leave() {
   asm volatile("" ::: "memory");

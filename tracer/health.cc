@@ -15,6 +15,7 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
+#include "tracer/python/interpreter.h"
 #include "tracer/samples/sampler.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -62,7 +63,8 @@ void AppendNote(codec::PbWriter* writer, const char* source, const char* text) {
 
 // Says why threads were not sampled, or how many of their stacks could not be read.
 void AppendSamplerNotes(codec::PbWriter* writer) {
-  if (const char* const why = SamplerRefusal(); why != nullptr) AppendNote(writer, "python", why);
+  if (const char* const why = InterpreterRefusal(); why != nullptr)
+    AppendNote(writer, "python", why);
   char text[256];
   if (const int error = NativeRefusal(); error != 0) {
     snprintf(

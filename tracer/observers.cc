@@ -3,6 +3,8 @@
 
 #include "tracer/observers.h"
 
+#include "tracer/python/frame_names.h"
+#include "tracer/python/own_frames.h"
 #include "tracer/samples/sampler.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -12,7 +14,15 @@ bool LookForFrameworks(const Host* host) {
   if (host->program_started->load(std::memory_order_acquire) == 0) return false;
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
-  return (sources & proto::kSourceSamples) != 0 && SamplerTryBegin(host);
+  const bool wants_samples = (sources & proto::kSourceSamples) != 0;
+  const bool wants_stacks = host->settings->stack_depth != 0;
+  if (!wants_samples && !wants_stacks) return false;
+  const Interpreter* python = nullptr;
+  const PythonFound found = FindInterpreter(&python);
+  const bool is_ready = found == PythonFound::kReady;
+  if (is_ready && wants_stacks) OwnFramesBegin(host, *python);
+  if (wants_samples) SamplerTryBegin(host, is_ready ? python : nullptr);
+  return found == PythonFound::kBegins;
 }
 
 void EndObservers() {
@@ -24,7 +34,7 @@ uint64_t ObserversCpuNs() { return ReadSamplerCounters().cpu_ns; }
 
 void ObserversBeginFile() {
   TorchBeginFile();
-  SamplerBeginFile();
+  FrameNamesBeginFile();
 }
 
 void ObserversBeforeFork() {
@@ -40,6 +50,7 @@ void ObserversAfterForkParent() {
 void ObserversAfterForkChild() {
   TorchAfterForkChild();
   SamplerAfterForkChild();
+  FrameNamesBeginFile();
 }
 
 }  // namespace gpuprof::tracer

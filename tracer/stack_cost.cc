@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "proto/ticks.h"
+#include "tracer/python/own_frames.h"
 #include "tracer/stack/stack_capture.h"
 
 namespace gpuprof::tracer {
@@ -53,10 +54,10 @@ uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame) {
   const bool is_timed = in_round == t_place;
   // Drawn anew once a round, at its end: exactly one of each is timed.
   if (in_round == kTimeOneIn - 1) t_place = Draw();
-  if (!is_timed) return CaptureStack(pcs, most, frame);
+  if (!is_timed) return MergePython(pcs, CaptureStack(pcs, most, frame), most);
   g_samples.fetch_add(kTimeOneIn, std::memory_order_relaxed);
   const uint64_t start = proto::ReadTicks(g_clock);
-  const uint32_t frames = CaptureStack(pcs, most, frame);
+  const uint32_t frames = MergePython(pcs, CaptureStack(pcs, most, frame), most);
   Note(proto::ReadTicks(g_clock) - start);
   return frames;
 }

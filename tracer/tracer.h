@@ -144,8 +144,8 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
-  // Returns the ring of the calling thread, which is gpuprof's own (adopt_tool_thread). Null: it
-  // can have no ring. Also while a capture ends.
+  // Returns the ring of the calling thread, inside gpuprof's code: in a hook, or on a thread of
+  // gpuprof (adopt_tool_thread). Null: it can have no ring. Also while a capture ends.
   proto::RingHeader* (*own_ring)();
 
   // The same in one step: a call that begins work on the GPU, with the stack of the function whose

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "proto/name_table.h"
+#include "tracer/python/frame_names.h"
 #include "tracer/python/layout.h"
 #include "tracer/python/own_reads.h"
 #include "tracer/tracer.h"
@@ -28,11 +29,6 @@ class CodeNames {
   // code object's. `code`: kCodeBytes of it.
   uint32_t NameOf(uint64_t address, const uint8_t* code, uint64_t instruction,
                   proto::RingHeader* ring, uint64_t now);
-
-  // Makes every name be defined again. Before a file's first sample.
-  static void BeginFile();
-  // Returns how many names found no place.
-  static uint64_t lost();
 
  private:
   struct Line {
@@ -51,7 +47,7 @@ class CodeNames {
 
   Code* Find(uint64_t address, const uint8_t* code);
   bool ReadCode(Code* known);
-  bool ReadText(uint64_t address, std::vector<char>* text);
+  bool ReadName(uint64_t address, std::vector<char>* text);
   bool ReadBytes(uint64_t address, std::vector<uint8_t>* bytes);
   proto::NameTable::Text* Intern(const Code& code, int32_t line);
 

@@ -14,6 +14,7 @@
 namespace gpuprof::tracer {
 
 struct Interpreter {
+  void* handle = nullptr;  // for dlsym
   uint64_t runtime = 0;    // _PyRuntime
   uint64_t code_type = 0;  // PyCode_Type
   uint32_t version = 0;    // 0x030b: 3.11
@@ -22,8 +23,10 @@ struct Interpreter {
 
 enum class PythonFound : uint8_t { kNone, kBegins, kReady, kUnknown };
 
-// Looks for an interpreter. kBegins: it is not initialised yet. kUnknown: it cannot be read, and
-// `why` says the reason.
-PythonFound FindInterpreter(Interpreter* found, const char** why);
+// Looks for the interpreter, which is kept once it is ready. kBegins: it is not initialised yet.
+// kUnknown: it cannot be read.
+PythonFound FindInterpreter(const Interpreter** found);
+// Returns why an interpreter cannot be read; null: it can, or there is none. Any thread.
+const char* InterpreterRefusal();
 
 }  // namespace gpuprof::tracer

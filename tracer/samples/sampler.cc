@@ -14,6 +14,7 @@
 
 #include "proto/ticks.h"
 #include "tracer/base/futex.h"
+#include "tracer/python/frame_names.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/samples/native_sampling.h"
 #include "tracer/samples/python_sampling.h"
@@ -36,9 +37,7 @@ std::atomic<uint32_t> fork_pause{0};
 std::atomic<uint64_t> ticks{0}, stacks{0}, bad{0}, native_lost{0}, cpu_ns{0};
 std::atomic<bool> has_too_many{false};
 const Host* g_host = nullptr;
-Interpreter g_python;
-std::atomic<bool> g_has_python{false};
-std::atomic<const char*> g_refusal{nullptr};
+std::atomic<const Interpreter*> g_python{nullptr};
 std::atomic<int> g_native_error{0};
 
 bool EnterWork() {
@@ -90,8 +89,9 @@ class Sampler {
 
   // False: there is nothing to sample.
   bool Tick() {
-    if (python_ == nullptr && g_has_python.load())
-      python_.reset(new PythonSampling(g_host, g_python, &ring_));
+    const Interpreter* const python = g_python.load();
+    if (python_ == nullptr && python != nullptr)
+      python_.reset(new PythonSampling(g_host, *python, &ring_));
     if (python_ == nullptr && native_ == nullptr) return false;
     if (!ring_.Open()) return true;
     const uint64_t now = proto::ReadTicks(g_host->settings->clock);
@@ -185,22 +185,14 @@ bool StartThread() {
 
 }  // namespace
 
-bool SamplerTryBegin(const Host* host) {
-  if (host->hurry->load() != 0) return false;
+void SamplerTryBegin(const Host* host, const Interpreter* python) {
+  if (host->hurry->load() != 0) return;
   g_host = host;
-  PythonFound found = g_has_python.load() ? PythonFound::kReady : PythonFound::kUnknown;
-  if (found == PythonFound::kUnknown && g_refusal.load() == nullptr) {
-    const char* why = nullptr;
-    found = FindInterpreter(&g_python, &why);
-    if (found == PythonFound::kUnknown) g_refusal.store(why);
-    if (found == PythonFound::kReady) g_has_python.store(true);
-  }
-  const bool has_something = found == PythonFound::kReady || g_native_error.load() == 0;
+  if (python != nullptr) g_python.store(python);
+  const bool has_something = g_python.load() != nullptr || g_native_error.load() == 0;
   if (state.load() == kIdle && has_something) StartThread();
-  return found == PythonFound::kBegins;
 }
 
-const char* SamplerRefusal() { return g_refusal.load(); }
 int NativeRefusal() { return g_native_error.load(); }
 
 void SamplerEnd() {
@@ -211,8 +203,6 @@ void SamplerEnd() {
   while (state.load() == kStopping && Monotonic() < until)
     FutexWait(&state, kStopping, 100 * kMillisecond);
 }
-
-void SamplerBeginFile() { CodeNames::BeginFile(); }
 
 void SamplerBeforeFork() {
   fork_pause.store(1);
@@ -226,13 +216,12 @@ void SamplerAfterForkChild() {
   fork_pause.store(0);
   at_work.store(0);
   state.store(kIdle);
-  CodeNames::BeginFile();
 }
 
 SamplerCounters ReadSamplerCounters() {
   return {ticks.load(std::memory_order_relaxed),        stacks.load(std::memory_order_relaxed),
           bad.load(std::memory_order_relaxed),          native_lost.load(std::memory_order_relaxed),
-          has_too_many.load(std::memory_order_relaxed), CodeNames::lost(),
+          has_too_many.load(std::memory_order_relaxed), FrameNames().lost(),
           cpu_ns.load(std::memory_order_relaxed)};
 }
 

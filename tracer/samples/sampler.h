@@ -12,26 +12,21 @@
 
 #include <cstdint>
 
+#include "tracer/python/interpreter.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer {
 
-// Begins to sample what there is: native stacks, Python once there is an interpreter. Called when a
-// capture begins, and now and then after that. May wait for the loader's lock. True: an interpreter
-// is about to begin, so look again soon.
-bool SamplerTryBegin(const Host* host);
+// Begins to sample what there is: native stacks, and Python, unless `python` is null. Called when a
+// capture begins, and now and then after that.
+void SamplerTryBegin(const Host* host, const Interpreter* python);
 // Ends sampling, and waits for its thread, for a limited time. What was sampled is in the ring
 // then. Any one thread.
 void SamplerEnd();
 
-// Returns why Python is not sampled although there is an interpreter; null: it can be. Any thread.
-const char* SamplerRefusal();
 // Returns the kernel's errno for native stacks; 0: it permits them, or was not asked yet. Any
 // thread.
 int NativeRefusal();
-
-// The trace file is a new one.
-void SamplerBeginFile();
 
 // Around fork, on the forking thread.
 void SamplerBeforeFork();
