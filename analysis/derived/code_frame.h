@@ -12,7 +12,7 @@
 
 namespace gpuprof::analysis {
 
-// A function, and the line of it that ran.
+// A function, and its line that ran.
 struct CodeFrame {
   std::string name;   // qualified: "Server.handle"; the whole text if it has another form
   std::string file;   // path of the source; of native code the library. "": not known

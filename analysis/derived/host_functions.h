@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Samples of threads, summed by the functions in their stacks: one definition of own time, time
-// with callees, and time that a function of the program is charged with. One thread.
+// Sums samples of threads by the functions in their stacks. Here is the one definition of a
+// function's own time, its time with callees, and the time that it is charged with. One thread.
 
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace gpuprof::analysis {
 
-// What is one row: a function, whatever line of it runs; a line of a function; or a file.
+// What is one row: a function, whatever line runs; a line; or a file.
 enum class CodeGroup { kFunction, kLine, kFile };
 
 struct FunctionTimes {
-  // Of functions the line in which most of their own processor time passed.
+  // A function has the line in which most of its own processor time passed.
   CodeFrame frame;
   HostTimes self;   // in which it was the innermost
   HostTimes total;  // in which it was on the stack, once for each stack
@@ -49,12 +49,12 @@ class HostFunctions {
 
   // Returns the row of the innermost frame of a stack of the process that was added last.
   size_t RowOf(uint32_t stack);
-  // Returns the row that is charged for such a stack.
+  // Returns the row that is charged for a stack of this process.
   size_t ChargedRowOf(uint32_t stack);
-  // Returns the rows of such a stack, innermost first. A row may be there several times.
+  // Returns the rows of a stack of this process, innermost first. A row may be there several times.
   const std::vector<size_t>& RowsOf(uint32_t stack) { return Find(stack).rows; }
 
-  // The rows in the order in which they came. Call Finish() first.
+  // Returns the rows in the order in which they came. Call Finish() first.
   const std::vector<FunctionTimes>& rows() const { return rows_; }
   // Finds the line of each function.
   void Finish();
@@ -79,7 +79,7 @@ class HostFunctions {
   std::vector<FunctionTimes> rows_;
   std::map<CodeFrame, size_t> numbers_;
   std::vector<std::map<uint32_t, int64_t>> lines_;  // by row: own processor time of each line
-  // Of the process at hand.
+  // What is known of the process that was added last.
   const Process* process_ = nullptr;
   NameOfCode name_code_;
   std::unordered_map<uint64_t, Frame> by_pc_;

@@ -64,11 +64,11 @@ struct GilWait {
 
 class HostSamples {
  public:
-  // `process` must outlive the samples.
+  // Reads all samples of `process`, which must outlive this object.
   explicit HostSamples(const Process& process);
 
   bool empty() const { return count_ == 0; }
-  // By thread, then by stack.
+  // Returns the sums by thread, then by stack.
   const std::vector<SampledStack>& stacks() const { return stacks_; }
   const HostTimes& times() const { return times_; }
   uint64_t count() const { return count_; }

@@ -428,6 +428,7 @@ std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading
     if (busy > 0) facts.busy_cores = busy;
   } else {
     facts.run = AccountForRun(context);
+    facts.samples = FindSampleFacts(context, facts.limits);
   }
   FillHostFacts(context, leading, &facts);
   std::vector<Finding> findings = Advise(facts);

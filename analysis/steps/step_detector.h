@@ -71,6 +71,7 @@ struct NoSteps {
   bool framework_seen = false;
   bool is_window = false;  // a flight recorder let the older part go
   bool is_xspace = false;  // TensorFlow or JAX recorded it
+  bool has_samples = false;  // of stacks
 };
 // Returns why there are no steps, and what to do.
 std::string NoStepsAdvice(const NoSteps& trace);

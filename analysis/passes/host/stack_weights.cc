@@ -265,7 +265,7 @@ constexpr StackWeight kWeights[] = {
      CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
     {"python", "ns", "time in Python functions, as torch.profiler traced them", CollectPython},
-    {"samples", "ns", "time of threads, and what they did, by samples", CollectSamples},
+    {"samples", "ns", "time of threads, running or waiting, by samples", CollectSamples},
     {"wait", "ns", "time waited for locks that other threads held",
      CollectWaits<WaitMeasure::kContended>},
     {"wait_all", "ns", "time waited for locks, conditions, semaphores, barriers and joins",
