@@ -20,7 +20,18 @@ struct SampleRow {
   HostState state;
   uint32_t stack;
   int32_t holder;
+  bool is_native;
 };
+
+using StackSums = std::map<std::pair<int32_t, uint32_t>, SampledStack>;
+
+void AddTo(const SampleRow& sample, StackSums* sums) {
+  SampledStack& sum = (*sums)[{sample.tid, sample.stack}];
+  sum.tid = sample.tid;
+  sum.stack = sample.stack;
+  sum.times.ns[static_cast<size_t>(sample.state)] += sample.span.length();
+  ++sum.count;
+}
 
 // Calls visit(sample) for each row.
 template <typename Visit>
@@ -38,7 +49,8 @@ void ForEachSample(const Process& process, const Visit& visit) {
                    threads[row],
                    StateOfSample(states[row]),
                    stack > 1 ? process.stacks.Canonical(stack) : 0,
-                   holders[row]});
+                   holders[row],
+                   IsNativeSample(states[row])});
     }
   }
 }
@@ -54,7 +66,8 @@ using Stretches = std::vector<Stretch>;
 std::map<int32_t, Stretches> StretchesOf(const Process& process, const std::set<int32_t>& threads) {
   std::map<int32_t, Stretches> all;
   ForEachSample(process, [&](const SampleRow& sample) {
-    if (threads.count(sample.tid) != 0) all[sample.tid].push_back({sample.span, sample.stack});
+    if (!sample.is_native && threads.count(sample.tid) != 0)
+      all[sample.tid].push_back({sample.span, sample.stack});
   });
   for (auto& [tid, stretches] : all) {
     std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) {
@@ -88,15 +101,40 @@ HostState StateOfSample(uint32_t state) {
   return (state & proto::kSampleRuns) != 0 ? HostState::kRuns : HostState::kWaits;
 }
 
+bool IsNativeSample(uint32_t state) {
+  return (state & proto::kSampleNative) != 0 && (state & proto::kSamplePython) == 0;
+}
+
+template <typename Visit>
+void HostSamples::ForEachCounted(const Visit& visit) const {
+  ForEachSample(*process_, [&](const SampleRow& sample) {
+    if (sample.is_native) {
+      const auto python = python_.find(sample.tid);
+      if (python != python_.end() && CoveredLength(python->second, sample.span) > 0) return;
+    }
+    visit(sample);
+  });
+}
+
 HostSamples::HostSamples(const Process& process) : process_(&process) {
-  std::map<std::pair<int32_t, uint32_t>, SampledStack> sums;
-  std::set<int32_t> threads;
+  std::map<int32_t, std::vector<Interval>> python;
+  StackSums native;
   ForEachSample(process, [&](const SampleRow& sample) {
-    SampledStack& sum = sums[{sample.tid, sample.stack}];
-    sum.tid = sample.tid;
-    sum.stack = sample.stack;
-    sum.times.ns[static_cast<size_t>(sample.state)] += sample.span.length();
-    ++sum.count;
+    if (sample.is_native) return AddTo(sample, &native);
+    // Rows of a thread follow each other, so this stays short.
+    std::vector<Interval>& spans = python[sample.tid];
+    if (!spans.empty() && sample.span.start <= spans.back().end &&
+        sample.span.start >= spans.back().start) {
+      spans.back().end = std::max(spans.back().end, sample.span.end);
+    } else {
+      spans.push_back(sample.span);
+    }
+  });
+  for (auto& [tid, spans] : python) python_[tid] = UnionOf(std::move(spans));
+  StackSums sums;
+  std::set<int32_t> threads;
+  ForEachCounted([&](const SampleRow& sample) {
+    AddTo(sample, &sums);
     threads.insert(sample.tid);
   });
   for (auto& [key, sum] : sums) {
@@ -104,6 +142,7 @@ HostSamples::HostSamples(const Process& process) : process_(&process) {
     count_ += sum.count;
     stacks_.push_back(sum);
   }
+  for (auto& [key, sum] : native) native_stacks_.push_back(sum);
   thread_count_ = static_cast<uint32_t>(threads.size());
 }
 
@@ -138,7 +177,7 @@ std::vector<GilWait> HostSamples::GilWaits() const {
 std::vector<Interval> HostSamples::When(HostState state,
                                         const std::function<bool(uint32_t)>& passes) const {
   std::vector<Interval> spans;
-  ForEachSample(*process_, [&](const SampleRow& sample) {
+  ForEachCounted([&](const SampleRow& sample) {
     if (sample.state == state && passes(sample.stack)) spans.push_back(sample.span);
   });
   return UnionOf(std::move(spans));

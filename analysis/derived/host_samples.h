@@ -10,6 +10,10 @@
 //   waits for the GIL: the thread wants CPython's global interpreter lock, which `holder` has.
 //   waits: anything else: for a lock, a file, a peer, or for something to do.
 //
+// Two kinds of rows may tell of one moment of a thread. Rows with frames of Python stand for all of
+// the thread's time. Rows with native frames come after each 10 ms of processor time. Where a thread
+// has rows of Python, only those count: otherwise processor time would count twice.
+//
 // The rows are on the sampler's own track. Nothing else there is the program's. Made for one
 // process, then read only, on any thread.
 
@@ -19,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "analysis/model/trace.h"
@@ -31,6 +36,8 @@ inline constexpr size_t kHostStates = 3;
 
 // Returns the state in a sample (proto::SampleState).
 HostState StateOfSample(uint32_t state);
+// Returns whether the frames of a sample are of native code alone.
+bool IsNativeSample(uint32_t state);
 
 // Time in each state.
 struct HostTimes {
@@ -72,6 +79,8 @@ class HostSamples {
   const std::vector<SampledStack>& stacks() const { return stacks_; }
   const HostTimes& times() const { return times_; }
   uint64_t count() const { return count_; }
+  // Returns the sums of all samples of native code, also of those that do not count.
+  const std::vector<SampledStack>& native_stacks() const { return native_stacks_; }
   uint32_t thread_count() const { return thread_count_; }
 
   // Finds who had the GIL when others waited for it. By waiter, then by holder.
@@ -81,8 +90,13 @@ class HostSamples {
   std::vector<Interval> When(HostState state, const std::function<bool(uint32_t)>& passes) const;
 
  private:
+  // Calls visit(row) for each row that counts.
+  template <typename Visit>
+  void ForEachCounted(const Visit& visit) const;
+
   const Process* process_;
-  std::vector<SampledStack> stacks_;
+  std::map<int32_t, std::vector<Interval>> python_;  // when each thread has rows of Python
+  std::vector<SampledStack> stacks_, native_stacks_;
   HostTimes times_;
   uint64_t count_ = 0;
   uint32_t thread_count_ = 0;

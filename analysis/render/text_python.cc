@@ -41,7 +41,8 @@ std::string Nothing(const results::Python& result) {
     return "Samples of stacks were not recorded. To record them: " +
            result.meta().skipped(0).fix() + "\n";
   if (!result.has_interpreter())
-    return "There are no samples of stacks: none of these processes ran Python.\n";
+    return "There are no samples of stacks: none of these processes ran Python, and native stacks "
+           "were not sampled. `gpuprof stats health` says why.\n";
   return "There are no samples of stacks, although Python ran: no capture lasted long enough, or "
          "the notes say what was in the way.\n";
 }

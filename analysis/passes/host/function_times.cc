@@ -23,6 +23,10 @@ namespace {
 constexpr int kTopFunctions = 10;
 constexpr int kTopHolders = 3;
 
+bool IsInterpreter(std::string_view file) {
+  return file.starts_with("libpython") || file.starts_with("python");
+}
+
 CodeFrame NativeFrame(PassContext& context, size_t index, uint64_t pc) {
   results::Frame found;
   context.Resolve(index, pc, PcKind::kReturnAddress, &found);
@@ -30,6 +34,9 @@ CodeFrame NativeFrame(PassContext& context, size_t index, uint64_t pc) {
   frame.name = found.name();
   frame.file = found.module();
   frame.line = found.line();
+  const std::string& program = context.process(index).executable;
+  const std::string_view file = std::string_view(program).substr(program.rfind('/') + 1);
+  frame.is_program = !file.empty() && file == frame.file && !IsInterpreter(file);
   return frame;
 }
 
@@ -215,8 +222,7 @@ bool FillTopFunctions(PassContext& context, results::OverviewFunctions* out) {
 
 bool HasInterpreter(PassContext& context) {
   const auto is_one = [](std::string_view path) {
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    return file.starts_with("libpython") || file.starts_with("python");
+    return IsInterpreter(path.substr(path.rfind('/') + 1));
   };
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);

@@ -217,6 +217,17 @@ StackWeights CollectRunning(PassContext& context, size_t index) {
   return out;
 }
 
+// By native code that ran, whether Python called it or not.
+StackWeights CollectNative(PassContext& context, size_t index) {
+  StackWeights out;
+  for (const SampledStack& each : SamplesOf(context, index).native_stacks()) {
+    const auto weight = static_cast<uint64_t>(each.times.all());
+    out.by_stack[{each.stack, ""}] += weight;
+    out.total += weight;
+  }
+  return out;
+}
+
 // By who waited; the function that had the lock is the innermost frame.
 StackWeights CollectGilWaits(PassContext& context, size_t index) {
   const Process& process = context.process(index);
@@ -264,6 +275,7 @@ constexpr StackWeight kWeights[] = {
     {"kernel", "ns", "run time of kernels, by the call that launched them (--trace launches)",
      CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
+    {"native", "ns", "processor time of native code, by samples", CollectNative},
     {"python", "ns", "time in Python functions, as torch.profiler traced them", CollectPython},
     {"samples", "ns", "time of threads, running or waiting, by samples", CollectSamples},
     {"wait", "ns", "time waited for locks that other threads held",

@@ -233,6 +233,28 @@ TEST(PythonPass, TakesAnyName) {
   }
 }
 
+TEST(PythonPass, CountsNativeSamplesWherePythonHasNone) {
+  SampledProcess process(20);
+  process.builder.process().executable = "/srv/solver";
+  const uint32_t native = process.builder.Stack({0x401000, 0x402000});
+  constexpr uint32_t kNative = proto::kSampleRuns | proto::kSampleNative;
+  process.Sample(20, 0, 30, {kMain});
+  process.builder.Thread(21)
+      .StackSample(20, native, 10 * kMs, 20 * kMs, kNative)  // within the sample of Python
+      .StackSample(20, native, 30 * kMs, 40 * kMs, kNative)
+      .StackSample(25, native, 10 * kMs, 20 * kMs, kNative);
+  const Trace trace = MakeTrace({&process.builder});
+  const results::Python result = Python(trace);
+  EXPECT_EQ(result.cpu_ns(), 50 * kMs);
+  EXPECT_EQ(result.thread_count(), 2u);
+  auto rows = ByName(result);
+  EXPECT_EQ(rows["main"].self_ns(), 30 * kMs);
+  EXPECT_EQ(rows["0x400fff"].self_ns(), 20 * kMs);
+  PassOptions options;
+  options.by = "native";
+  EXPECT_EQ(RunPass<results::Stacks>("stacks", trace, options).total(), 30u * kMs);
+}
+
 TEST(StacksOfSamples, AddUpToThePass) {
   const Server server;
   const Trace trace = MakeTrace({&server.builder});
