@@ -65,8 +65,8 @@ const HostFunctions::Stack& HostFunctions::Find(uint32_t id) {
   if (!is_new) return stack;
   StackNode node;
   bool is_charged = false;
-  for (uint32_t next = id; next > 1 && stack.rows.size() < kMostFramesOfSample &&
-                           process_->stacks.Find(next, &node);
+  for (uint32_t next = id;
+       next > 1 && stack.rows.size() < kMostFramesOfSample && process_->stacks.Find(next, &node);
        next = node.parent) {
     const Frame frame = FrameOf(node.pc);
     if (stack.rows.empty()) stack.line = frame.line;

@@ -32,7 +32,7 @@ struct FunctionTimes {
   // Time on a processor in which it was the innermost that belongs to the program: its own, and
   // that of the libraries it called. In a stack of libraries alone, the innermost is charged.
   int64_t charged_ns = 0;
-  uint64_t count = 0;  // samples in which it was the innermost
+  uint64_t count = 0;                            // samples in which it was the innermost
   std::set<std::pair<size_t, int32_t>> threads;  // process and tid, in whose stacks it was
 };
 

@@ -46,11 +46,11 @@ void ForEachSample(const Process& process, const Visit& visit) {
       const int64_t duration = std::max<int64_t>(durations[row], 0);
       const uint32_t stack = stacks[row];
       visit(SampleRow{{ends[row] - duration, ends[row]},
-                   threads[row],
-                   StateOfSample(states[row]),
-                   stack > 1 ? process.stacks.Canonical(stack) : 0,
-                   holders[row],
-                   IsNativeSample(states[row])});
+                      threads[row],
+                      StateOfSample(states[row]),
+                      stack > 1 ? process.stacks.Canonical(stack) : 0,
+                      holders[row],
+                      IsNativeSample(states[row])});
     }
   }
 }
@@ -81,8 +81,9 @@ std::map<int32_t, Stretches> StretchesOf(const Process& process, const std::set<
 template <typename Visit>
 int64_t ForEachPart(const Stretches& stretches, Interval window, const Visit& visit) {
   int64_t rest = window.length();
-  auto at = std::upper_bound(stretches.begin(), stretches.end(), window.start,
-                             [](int64_t time, const Stretch& each) { return time < each.span.end; });
+  auto at =
+      std::upper_bound(stretches.begin(), stretches.end(), window.start,
+                       [](int64_t time, const Stretch& each) { return time < each.span.end; });
   int64_t from = window.start;
   for (; at != stretches.end() && at->span.start < window.end; ++at) {
     const Interval part{std::max(at->span.start, from), std::min(at->span.end, window.end)};

@@ -11,8 +11,8 @@
 //   waits: anything else: for a lock, a file, a peer, or for something to do.
 //
 // Two kinds of rows may tell of one moment of a thread. Rows with frames of Python stand for all of
-// the thread's time. Rows with native frames come after each 10 ms of processor time. Where a thread
-// has rows of Python, only those count: otherwise processor time would count twice.
+// the thread's time. Rows with native frames come after each 10 ms of processor time. Where a
+// thread has rows of Python, only those count: otherwise processor time would count twice.
 //
 // The rows are on the sampler's own track. Nothing else there is the program's. Made for one
 // process, then read only, on any thread.

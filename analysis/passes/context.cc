@@ -301,12 +301,13 @@ std::optional<size_t> PassContext::Leading() {
 std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
-                                  .marker_given = marker_ != nullptr,
-                                  .framework_seen = framework,
-                                  .is_window = IsWindow(),
-                                  .is_xspace = trace_->importer == kXSpaceImporter,
-                                  .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
+  return analysis::NoStepsAdvice(
+      {.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
+       .marker_given = marker_ != nullptr,
+       .framework_seen = framework,
+       .is_window = IsWindow(),
+       .is_xspace = trace_->importer == kXSpaceImporter,
+       .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

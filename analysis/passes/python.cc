@@ -19,7 +19,8 @@ Error RunPython(PassContext& context, std::unique_ptr<google::protobuf::Message>
   FillFunctionTimes(context, by, out.get());
   out->set_by(by);
   context.FillCountMeta("python", out->mutable_meta());
-  if (out->count() != 0) LimitToStackSamples(out->count(), out->mutable_meta()->mutable_confidence());
+  if (out->count() != 0)
+    LimitToStackSamples(out->count(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};
 }

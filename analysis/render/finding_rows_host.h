@@ -202,7 +202,8 @@ inline constexpr FindingWords kHostRows[] = {
      "{4|thread|threads}."},
     {"PY-001.in_libraries", "{0} of this were in libraries."},
     {"PY-001.callers", "Its callers: {0}."},
-    {"PY-001.look_at_its_lines", "See which lines take the time: `gpuprof stats python --by line`."},
+    {"PY-001.look_at_its_lines",
+     "See which lines take the time: `gpuprof stats python --by line`."},
     {"PY-001.do_less_in_it",
      "Call it less often or keep its results, take a better algorithm, or move its loops into "
      "numpy or native code."},

@@ -62,10 +62,7 @@ constexpr TableColumn kColumns[] = {
      .flexible = true,
      .except_by = "module thread",
      .tip = "The line in which most of the function's own time passed"},
-    {.field = "place",
-     .title = "busiest function",
-     .flexible = true,
-     .only_by = "thread"},
+    {.field = "place", .title = "busiest function", .flexible = true, .only_by = "thread"},
     {.field = "self_ns",
      .title = "self",
      .tip = "On a processor, or ready for one, in the function itself"},
@@ -140,9 +137,9 @@ std::string PythonText(const results::Python& result, const TextOptions& options
 std::string TopFunctionsText(const results::OverviewFunctions& functions,
                              const results::Overview& result, const TextOptions& options) {
   if (functions.functions().empty()) return "";
-  return TableText("Functions by processor time, with the libraries that each called\n  " +
-                       TimesText(functions),
-                   kTop, PointersTo(functions.functions()), result, options);
+  return TableText(
+      "Functions by processor time, with the libraries that each called\n  " + TimesText(functions),
+      kTop, PointersTo(functions.functions()), result, options);
 }
 
 }  // namespace gpuprof::analysis

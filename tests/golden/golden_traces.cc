@@ -404,16 +404,17 @@ GoldenTrace Service() {
     return builder.Stack(pcs);
   };
   const std::string app = "/opt/service/app/", library = "/usr/lib/python3.11/";
-  const std::string main = app + "serve.py(88): main", handle = app + "serve.py(41): Handler.handle";
+  const std::string main = app + "serve.py(88): main",
+                    handle = app + "serve.py(41): Handler.handle";
   const uint32_t scores = stack({main, handle, app + "score.py(17): Model.score"});
   const uint32_t later = stack({main, handle, app + "score.py(19): Model.score"});
   const uint32_t json = stack({main, handle, library + "json/encoder.py(202): JSONEncoder.encode"});
   const uint32_t loads = stack({app + "store.py(30): refresh", app + "store.py(12): Store.load"});
   const uint32_t reads = stack({app + "store.py(30): refresh", app + "store.py(14): Store.load",
                                 library + "socket.py(706): SocketIO.readinto"});
-  const uint32_t rests = stack({library + "threading.py(975): Thread.run",
-                                library + "queue.py(171): Queue.get",
-                                library + "threading.py(327): Condition.wait"});
+  const uint32_t rests =
+      stack({library + "threading.py(975): Thread.run", library + "queue.py(171): Queue.get",
+             library + "threading.py(327): Condition.wait"});
   constexpr uint32_t kPython = proto::kSamplePython, kRuns = kPython | proto::kSampleRuns;
   builder.Thread(30, "MainThread").Sample(0, 0).Sample(2000 * kMs, 1900 * kMs);
   builder.Thread(32, "store").Sample(0, 0).Sample(2000 * kMs, 300 * kMs);

@@ -105,9 +105,8 @@ class Finder {
     }
     const auto ranked = Ranked(waiters);
     if (ranked.empty()) return;
-    facts->gil_waiter = Named(ranked.front(), HostState::kWaitsForGil, [](uint32_t) {
-      return true;
-    });
+    facts->gil_waiter =
+        Named(ranked.front(), HostState::kWaitsForGil, [](uint32_t) { return true; });
     facts->gil_covered_ns = facts->gil_waiter.covered_ns;
     facts->gil_thread_count = static_cast<uint32_t>(threads.size());
     for (const GilWait& wait : samples_.GilWaits()) {
@@ -125,8 +124,8 @@ class Finder {
     for (const SampledStack& each : samples_.stacks()) {
       if (resting.count(each.tid) != 0) continue;
       const bool is_work = IsForWork(each.stack);
-      facts->awake_ns += is_work ? each.times.all() - each.times[HostState::kWaits]
-                                 : each.times.all();
+      facts->awake_ns +=
+          is_work ? each.times.all() - each.times[HostState::kWaits] : each.times.all();
       if (!is_work) Add(functions_.RowOf(each.stack), each, HostState::kWaits, &waits);
     }
     const auto ranked = Ranked(waits);

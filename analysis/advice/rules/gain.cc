@@ -33,8 +33,7 @@ GainRange NotComputed(Sentence change) {
 int64_t BaseOf(const AdviceFacts& facts) {
   if (facts.overview->has_step()) return facts.overview->step().mean_ns();
   if (facts.device) return facts.device->StepNs();
-  return facts.overview->has_steps() ? facts.overview->steps().mean_ns()
-                                     : facts.overview->run_ns();
+  return facts.overview->has_steps() ? facts.overview->steps().mean_ns() : facts.overview->run_ns();
 }
 
 void SetGain(const AdviceFacts& facts, const GainRange& range, Finding* finding) {

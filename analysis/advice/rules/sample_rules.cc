@@ -84,8 +84,8 @@ std::optional<Finding> WaitsForGil(const AdviceFacts& facts) {
   finding.Evidence("PY-002.waited", {say::Count(samples->gil_thread_count),
                                      say::Duration(samples->gil_ns), say::Percent(part)});
   if (!samples->gil_waiter.name.empty())
-    finding.Evidence("PY-002.longest", {say::Duration(samples->gil_waiter.total_ns),
-                                        NameOf(samples->gil_waiter)});
+    finding.Evidence("PY-002.longest",
+                     {say::Duration(samples->gil_waiter.total_ns), NameOf(samples->gil_waiter)});
   if (!samples->gil_holders.empty())
     finding.Evidence("PY-002.holders", {ListOf(samples->gil_holders)});
   SetGain(facts, Bound(samples->gil_covered_ns, "PY-002.gain"), &finding);
@@ -109,9 +109,9 @@ std::optional<Finding> LongWaits(const AdviceFacts& facts) {
   std::vector<Sentence> caller;
   if (!samples->waiting_caller.empty())
     caller.push_back({"PY-003.called_by", {say::Name(samples->waiting_caller)}});
-  finding.Evidence("PY-003.waited", {say::Count(waiting.thread_count), NameOf(waiting),
-                                     say::Run(std::move(caller)), say::Duration(waiting.total_ns),
-                                     say::Percent(part)});
+  finding.Evidence("PY-003.waited",
+                   {say::Count(waiting.thread_count), NameOf(waiting), say::Run(std::move(caller)),
+                    say::Duration(waiting.total_ns), say::Percent(part)});
   SetGain(facts, Bound(waiting.covered_ns, "PY-003.gain"), &finding);
   finding.Fix("PY-003.hold_locks_shorter");
   finding.Fix("PY-003.ask_peers_less");

@@ -43,7 +43,8 @@ export function TopFunctions({ functions }: { functions: readonly FunctionTime[]
       </h2>
       <Table rows={rows} columns={columns} noun={["function", "functions"]} sort="time" isSide />
       <p>
-        <a href="#python">All functions</a> · <a href={hashOf("stacks", { by: "cpu" })}>Flame graph</a>
+        <a href="#python">All functions</a> ·{" "}
+        <a href={hashOf("stacks", { by: "cpu" })}>Flame graph</a>
       </p>
     </div>
   );
