@@ -116,6 +116,7 @@ inline Argument Phrase(Sentence sentence) {
 struct FindingGain {
   results::GainMethod method = results::GAIN_METHOD_NOT_COMPUTED;
   int64_t base_ns = 0, low_ns = 0, high_ns = 0;
+  bool is_of_run = false;
   double low_ratio = 0, high_ratio = 0;
   Sentence change;
 };

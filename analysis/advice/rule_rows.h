@@ -23,6 +23,7 @@ inline constexpr results::RuleNeed kShapes = results::RULE_NEED_SHAPES;
 inline constexpr results::RuleNeed kMemory = results::RULE_NEED_DEVICE_MEMORY;
 inline constexpr results::RuleNeed kReadings = results::RULE_NEED_READINGS;
 inline constexpr results::RuleNeed kPages = results::RULE_NEED_PAGES;
+inline constexpr results::RuleNeed kSamples = results::RULE_NEED_SAMPLES;
 inline constexpr results::RuleNeed kLocks = results::RULE_NEED_LOCKS;
 
 inline constexpr results::ThresholdUnit kRatio = results::THRESHOLD_UNIT_RATIO;
@@ -325,6 +326,25 @@ inline constexpr RuleInfo kRuleRows[] = {
      {{"min_share", 0.03, rule_rows::kRatio, "part of a step between the optimizer's operations"}}},
 
     {"OV-001", "a recording in which no steps were found", {rule_rows::kWork}, {}},
+
+    {"PY-001",
+     "a function with much of the processor time of a run without steps",
+     {rule_rows::kSamples},
+     {{"min_share", 0.3, rule_rows::kRatio, "part of the processor time, with libraries it calls"},
+      {"min_run_share", 0.1, rule_rows::kRatio, "part of the run in which the function runs"}}},
+    {"PY-002",
+     "threads of a run without steps that wait for Python's global interpreter lock",
+     {rule_rows::kSamples},
+     {{"min_share", 0.1, rule_rows::kRatio, "waits for the lock, of these and the processor time"},
+      {"min_run_share", 0.05, rule_rows::kRatio,
+       "part of the run in which a thread waits for it"}}},
+    {"PY-003",
+     "threads of a run without steps that wait in one function for long",
+     {rule_rows::kSamples},
+     {{"min_share", 0.3, rule_rows::kRatio, "part of the time of threads that have work"},
+      {"min_run_share", 0.1, rule_rows::kRatio, "part of the run in which a thread waits there"},
+      {"rest_share", 0.95, rule_rows::kRatio,
+       "a thread that waits in one function for longer rests by design"}}},
 
     {"RU-001",
      "where the time of a run without steps went",

@@ -34,6 +34,8 @@ std::string_view NeedFix(results::RuleNeed need) {
       return "record_shapes=True of torch.profiler";
     case results::RULE_NEED_DEVICE_MEMORY:
       return "--trace cuda,tensors";
+    case results::RULE_NEED_SAMPLES:
+      return "--trace samples";
     case results::RULE_NEED_READINGS:
       return "--gpu-period=100ms";
     default:

@@ -216,10 +216,37 @@ void KeepRareColumns(proto::ChunkKind kind, const RowPicker& picker, Track* trac
   }
 }
 
+// Cuts samples to the window: one stands for all of its span, which may be long. So figures of
+// windows that touch add up here, too.
+void CutSamples(TimeWindow window, SampleTable* table) {
+  SampleTable kept;
+  const Column<int64_t>::Reader ends(table->end_ns), durations(table->duration_ns);
+  for (size_t row = 0; row < table->rows(); ++row) {
+    const int64_t start_ns = ends[row] - std::max<int64_t>(durations[row], 0);
+    const int64_t from_ns = std::max(start_ns, window.start_ns);
+    const int64_t until_ns = std::min(ends[row], window.end_ns);
+    if (from_ns > until_ns || (from_ns == until_ns && start_ns != from_ns) ||
+        from_ns >= window.end_ns)
+      continue;
+    kept.end_ns.push_back(until_ns);
+    kept.duration_ns.push_back(until_ns - from_ns);
+    kept.thread.push_back(table->thread[row]);
+    kept.state.push_back(table->state[row]);
+    kept.stack.push_back(table->stack[row]);
+    kept.holder.push_back(table->holder[row]);
+  }
+  *table = std::move(kept);
+}
+
 void NarrowTrack(TimeWindow window, const WindowCalls* calls, Track* track) {
   std::vector<TableExtent> extents;
   for (const proto::TableSpec& table : proto::kTables) {
     if (RowsOf(*track, table.kind) == 0) continue;
+    if (table.kind == proto::ChunkKind::kSample) {
+      CutSamples(window, &track->sample);
+      if (track->sample.rows() != 0) extents.push_back(ExtentOf(*track, table.kind));
+      continue;
+    }
     RowPicker picker(window, calls);
     VisitTable(track, table.kind, &picker);
     KeepRareColumns(table.kind, picker, track);

@@ -25,7 +25,7 @@ struct TimeWindow {
 
 struct Selection {
   // Rows that begin in it. A row is in one window alone, whole, so that figures of windows that
-  // touch add up.
+  // touch add up. Samples of stacks are cut to the window instead.
   std::optional<TimeWindow> window;
   // Work on a device counts when the call that launched it began, if that call is known. Otherwise
   // it counts when it began itself.

@@ -19,7 +19,7 @@ constexpr PageResult kKeyed[] = {
     {"stacks", "heap_alloc"}, {"stacks", "heap_live"},  {"stacks", "heap_peak"},
     {"memcpy", "size"},       {"memcpy", "stream"},     {"api", "thread"},
     {"sync", "thread"},       {"sync", "stream"},       {"graphs", "node"},
-    {"files", "thread"},
+    {"files", "thread"},      {"stacks", "cpu"},        {"stacks", "gil"},
 };
 
 }  // namespace

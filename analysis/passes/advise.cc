@@ -91,6 +91,8 @@ bool IsMet(PassContext& context, const results::Overview& overview, const RuleIn
     case results::RULE_NEED_DEVICE_MEMORY:
       return AnyRows(context, proto::ChunkKind::kTensor) ||
              AnyRows(context, proto::ChunkKind::kDeviceMemory) || HasReadings(context);
+    case results::RULE_NEED_SAMPLES:
+      return AnyRows(context, proto::ChunkKind::kSample);
     case results::RULE_NEED_READINGS:
       return HasReadings(context);
     default:

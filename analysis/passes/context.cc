@@ -36,10 +36,10 @@ namespace {
 
 constexpr size_t kMostNotes = 4;  // of one kind, before they are told together
 
-uint64_t OpRows(const Trace& trace) {
+uint64_t RowsOfAll(const Trace& trace, proto::ChunkKind kind) {
   uint64_t rows = 0;
   for (const Process& process : trace.processes) {
-    for (const Track& track : process.tracks) rows += track.Rows(proto::ChunkKind::kOp);
+    for (const Track& track : process.tracks) rows += track.Rows(kind);
   }
   return rows;
 }
@@ -301,11 +301,13 @@ std::optional<size_t> PassContext::Leading() {
 std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice({.op_rows = OpRows(*trace_),
-                                  .marker_given = marker_ != nullptr,
-                                  .framework_seen = framework,
-                                  .is_window = IsWindow(),
-                                  .is_xspace = trace_->importer == kXSpaceImporter});
+  return analysis::NoStepsAdvice(
+      {.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
+       .marker_given = marker_ != nullptr,
+       .framework_seen = framework,
+       .is_window = IsWindow(),
+       .is_xspace = trace_->importer == kXSpaceImporter,
+       .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

@@ -24,6 +24,7 @@
 #include "analysis/passes/device/step_periods.h"
 #include "analysis/passes/device/step_rows.h"
 #include "analysis/passes/host/call_stacks.h"
+#include "analysis/passes/host/function_times.h"
 #include "analysis/passes/host/stack_frames.h"
 #include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/host/wall_time.h"
@@ -427,6 +428,7 @@ std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading
     if (busy > 0) facts.busy_cores = busy;
   } else {
     facts.run = AccountForRun(context);
+    facts.samples = FindSampleFacts(context, facts.limits);
   }
   FillHostFacts(context, leading, &facts);
   std::vector<Finding> findings = Advise(facts);
@@ -480,6 +482,7 @@ void ComputeOverview(PassContext& context, KeptOverview* kept) {
     ComputeTensors(context, index, &heap);
   }
   FillMemory(context, heap, &table, out->mutable_memory());
+  if (!FillTopFunctions(context, out->mutable_functions())) out->clear_functions();
   FillOverviewGpu(context, out);
   std::optional<DeviceFacts> device = FillVerdict(context, out);
   if (out->has_verdict()) FillActivity(context, out->mutable_verdict());

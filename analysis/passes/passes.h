@@ -52,6 +52,7 @@ Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Me
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunPython(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 

@@ -37,6 +37,7 @@
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
@@ -255,7 +256,15 @@ const std::vector<PassEntry>& PassTable() {
        results::Files::descriptor,
        "files",
        {Kind::kFileRead}},
-      {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
+      {{"python",
+        "Functions by samples of threads: processor time, waits for the GIL, other waits",
+        {"function", "line", "module", "thread"}},
+       RunPython,
+       results::Python::descriptor,
+       "functions",
+       {Kind::kSample}},
+      {{"stacks",
+        "Folded call stacks for flame graphs, weighted by processor time, memory or waiting",
         StackWeightKeys()},
        RunStacks,
        results::Stacks::descriptor,

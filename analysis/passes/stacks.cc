@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/code_frame.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/host/folded_name.h"
@@ -80,6 +81,7 @@ class Folder {
 
   void AddProcess(size_t index, const std::string& root, const StackWeights& weights) {
     by_pc_.clear();
+    by_function_ = weights.by_function;
     const Process& process = context_.process(index);
     for (const auto& [key, weight] : weights.by_stack) {
       if (weight == 0) continue;
@@ -156,7 +158,8 @@ class Folder {
     if (added) {
       results::Frame frame;
       context_.Resolve(index, pc, PcKind::kReturnAddress, &frame);
-      at->second = IdOf(frame.name());
+      const bool is_function = by_function_ && IsNamedFrame(pc);
+      at->second = IdOf(is_function ? FunctionText(ReadFrameName(frame.name())) : frame.name());
     }
     return at->second;
   }
@@ -195,6 +198,7 @@ class Folder {
   }
 
   PassContext& context_;
+  bool by_function_ = false;
   std::vector<std::string> names_;
   std::unordered_map<std::string, uint32_t> ids_;
   std::unordered_map<uint64_t, uint32_t> by_pc_;    // of the process at hand
@@ -203,14 +207,17 @@ class Folder {
   uint64_t truncated_ = 0;
 };
 
-// Where the heap was recorded, what allocates; else what is waited for.
+// Where the heap was recorded, what allocates; else what is waited for; else what ran.
 std::string_view DefaultKey(PassContext& context) {
+  bool has_waits = false, has_samples = false;
   for (const size_t index : context.selected()) {
     for (const Track& track : context.process(index).tracks) {
       if (track.heap.rows() > 0) return "heap_alloc";
+      has_waits = has_waits || track.wait.rows() > 0;
+      has_samples = has_samples || track.sample.rows() > 0;
     }
   }
-  return "wait";
+  return has_samples && !has_waits ? "cpu" : "wait";
 }
 
 const StackWeight& FindWeight(std::string_view name) {

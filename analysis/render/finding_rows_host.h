@@ -191,6 +191,57 @@ inline constexpr FindingWords kHostRows[] = {
      "Wrap each step: `with tf.profiler.experimental.Trace(\"train\", step_num=i, _r=1)`.",
      "Wrap each step: `with jax.profiler.StepTraceAnnotation(\"train\", step_num=i)`."},
 
+    {"PY-001.name", "{0} uses {1} of the processor time"},
+    {"PY-001.reason", "stacks of threads were sampled"},
+    {"PY-001.gain", "the time in which a thread runs the function"},
+    {"PY-001.function", "{0} ({1})"},
+    {"PY-001.time_of", "{0} {1}"},
+    {"PY-001.of_process", "The figures are those of {0}."},
+    {"PY-001.used",
+     "{0} was on a processor for {1} of {2} ({3}), with the libraries that it calls, on {4} "
+     "{4|thread|threads}."},
+    {"PY-001.in_libraries", "{0} of this were in libraries."},
+    {"PY-001.callers", "Its callers: {0}."},
+    {"PY-001.look_at_its_lines",
+     "See which lines take the time: `gpuprof stats python --by line`."},
+    {"PY-001.do_less_in_it",
+     "Call it less often or keep its results, take a better algorithm, or move its loops into "
+     "numpy or native code."},
+    {"PY-001.caveat",
+     "A thread that is ready and waits for a processor counts as running. The function may do "
+     "what the program is for."},
+
+    {"PY-002.name", "Threads wait for Python's global interpreter lock"},
+    {"PY-002.reason", "stacks of threads were sampled"},
+    {"PY-002.gain", "the time in which a thread waits for the lock"},
+    {"PY-002.waited",
+     "{0} {0|thread|threads} waited for {1}: {2} of the time in which threads wanted to run."},
+    {"PY-002.longest", "{0} of this in {1}."},
+    {"PY-002.holders", "Meanwhile these functions ran: {0}."},
+    {"PY-002.use_processes",
+     "Give the work to several processes: multiprocessing, or more workers of the server."},
+    {"PY-002.release_the_lock",
+     "Let native code do the work that holds the lock: numpy and hashlib release the lock for "
+     "large data."},
+    {"PY-002.caveat",
+     "The gain needs a free processor for each thread that waits. Each change of the lock's "
+     "holder also costs time."},
+
+    {"PY-003.name", "Threads wait in {0} for long"},
+    {"PY-003.reason", "stacks of threads were sampled, but not the object of each wait"},
+    {"PY-003.gain", "the time in which a thread waits there"},
+    {"PY-003.waited",
+     "{0} {0|thread|threads} waited in {1}{2} for {3}: {4} of the time of threads that had work."},
+    {"PY-003.called_by", ", called by {0}"},
+    {"PY-003.hold_locks_shorter",
+     "If a lock is waited for, hold it for a shorter time, or give each thread its own data."},
+    {"PY-003.ask_peers_less",
+     "If a peer is waited for, such as a database, ask it less often, ask several at once, or keep "
+     "its answers."},
+    {"PY-003.caveat",
+     "A thread that waits for work by design looks the same, unless it waits in Python's queues "
+     "and selectors."},
+
     {"RU-001.name", "Without steps: where the time of the run went"},
     {"RU-001.reason", "the kernel's accounting, and every wait was timed"},
     {"RU-001.threads_process_together_kept",

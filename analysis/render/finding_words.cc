@@ -92,6 +92,7 @@ void WriteGain(const FindingGain& gain, results::Gain* out) {
   out->set_low_ratio(gain.low_ratio);
   out->set_high_ratio(gain.high_ratio);
   out->set_change(SentenceText(gain.change));
+  out->set_is_of_run(gain.is_of_run);
 }
 
 void WriteRemedy(const FindingRemedy& remedy, results::Remedy* out) {

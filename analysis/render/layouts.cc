@@ -36,6 +36,7 @@ constexpr Entry kEntries[] = {
     {"Overheads", OverheadLayouts},
     {"Overlap", OverlapLayouts},
     {"Overview", OverviewLayouts},
+    {"Python", PythonLayouts},
     {"Ranges", RangesLayouts},
     {"Steps", StepsLayouts},
     {"Streams", StreamsLayouts},

@@ -32,6 +32,7 @@ std::span<const TableLayout> OpsLayouts();
 std::span<const TableLayout> OverheadLayouts();
 std::span<const TableLayout> OverlapLayouts();
 std::span<const TableLayout> OverviewLayouts();
+std::span<const TableLayout> PythonLayouts();
 std::span<const TableLayout> RangesLayouts();
 std::span<const TableLayout> StepsLayouts();
 std::span<const TableLayout> StreamsLayouts();

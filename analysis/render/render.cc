@@ -31,6 +31,7 @@
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
@@ -90,6 +91,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Overlap::descriptor, TextOf<results::Overlap, OverlapText>},
       {results::Graphs::descriptor, TextOf<results::Graphs, GraphsText>},
       {results::Overheads::descriptor, TextOf<results::Overheads, OverheadText>},
+      {results::Python::descriptor, TextOf<results::Python, PythonText>},
       {results::Ranges::descriptor, TextOf<results::Ranges, RangesText>},
       {results::Counters::descriptor, TextOf<results::Counters, CountersText>},
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},

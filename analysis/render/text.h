@@ -38,6 +38,7 @@ class Kernels;
 class Lock;
 class Locks;
 class Memcpy;
+class Python;
 class Ranges;
 class Rules;
 class Op;
@@ -45,6 +46,7 @@ class Ops;
 class Overheads;
 class Overlap;
 class Overview;
+class OverviewFunctions;
 class OverviewGpu;
 class Stacks;
 class StepSeries;
@@ -110,6 +112,10 @@ std::string CriticalPathText(const results::CriticalPaths& result, const TextOpt
 std::string OverlapText(const results::Overlap& result, const TextOptions& options);
 std::string IdleText(const results::Idle& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
+std::string PythonText(const results::Python& result, const TextOptions& options);
+// Returns the functions that used most processor time. Empty: there are no samples.
+std::string TopFunctionsText(const results::OverviewFunctions& functions,
+                             const results::Overview& result, const TextOptions& options);
 std::string RangesText(const results::Ranges& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);

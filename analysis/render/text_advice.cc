@@ -43,6 +43,8 @@ const char* MissingWords(results::RuleNeed need) {
       return "no shapes of operations were recorded";
     case results::RULE_NEED_DEVICE_MEMORY:
       return "no memory of a GPU was recorded";
+    case results::RULE_NEED_SAMPLES:
+      return "no samples of stacks were recorded";
     case results::RULE_NEED_READINGS:
       return "no GPU was read by NVML";
     default:
@@ -125,8 +127,9 @@ bool IsOfRecording(const results::Verdict* verdict) {
 std::string GainText(const results::Gain& gain, const results::Verdict* verdict) {
   if (gain.method() == results::GAIN_METHOD_NOT_COMPUTED) return "gain not computed";
   const std::string base =
-      " of " + (IsOfRecording(verdict) ? "the recorded " + FormatDuration(gain.base_ns())
-                                       : FormatDuration(gain.base_ns()) + " a step");
+      " of " + (gain.is_of_run()         ? "the run of " + FormatDuration(gain.base_ns())
+                : IsOfRecording(verdict) ? "the recorded " + FormatDuration(gain.base_ns())
+                                         : FormatDuration(gain.base_ns()) + " a step");
   if (gain.low_ns() == 0)
     return "at most " + FormatDuration(gain.high_ns()) + base + ", " +
            FormatPercent(gain.high_ratio());

@@ -482,6 +482,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
   }
   out += Verdict(result, options) + Gpu(result, options);
+  out += TopFunctionsText(result.functions(), result, options);
   const std::string where = result.has_steps() ? " in steps" : "";
   out += Section("Operations by self time" + where,
                  OpRows(result.top_ops(), result.top_ops_size(), options), options, 0);

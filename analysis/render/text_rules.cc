@@ -38,6 +38,8 @@ const char* NeedWords(results::RuleNeed need) {
       return "shapes";
     case results::RULE_NEED_DEVICE_MEMORY:
       return "GPU memory";
+    case results::RULE_NEED_SAMPLES:
+      return "samples of stacks";
     case results::RULE_NEED_READINGS:
       return "readings of NVML";
     default:

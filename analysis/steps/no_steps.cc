@@ -20,11 +20,13 @@ std::string NoStepsAdvice(const NoSteps& trace) {
            "names.";
   }
   if (trace.op_rows == 0 && !trace.framework_seen) {
-    return std::string(
-               "No steps were found: no range is called `step` or `iteration`, and PyTorch did not "
-               "run here. To have steps, put an NVTX range called `step` around each. Or name "
-               "other ranges with --step-marker: `gpuprof stats ranges` lists them. All figures "
-               "are for ") +
+    return std::string("No steps were found: no range is called `step` or `iteration`, and ") +
+           (trace.has_samples
+                ? "no operation of a framework was recorded. `gpuprof stats python` says which "
+                  "functions used the processor, and which waited. "
+                : "PyTorch did not run here. ") +
+           "To have steps, put an NVTX range called `step` around each. Or name other ranges with "
+           "--step-marker: `gpuprof stats ranges` lists them. All figures are for " +
            (trace.is_window ? "the part that the flight recorder kept, not for the whole run."
                             : "the whole recording.");
   }

@@ -69,8 +69,9 @@ struct NoSteps {
   uint64_t op_rows = 0;
   bool marker_given = false;
   bool framework_seen = false;
-  bool is_window = false;  // a flight recorder let the older part go
-  bool is_xspace = false;  // TensorFlow or JAX recorded it
+  bool is_window = false;    // a flight recorder let the older part go
+  bool is_xspace = false;    // TensorFlow or JAX recorded it
+  bool has_samples = false;  // of stacks
 };
 // Returns why there are no steps, and what to do.
 std::string NoStepsAdvice(const NoSteps& trace);

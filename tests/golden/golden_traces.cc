@@ -389,6 +389,53 @@ GoldenTrace GraphLaunches() {
   return {"graphs", std::move(trace)};
 }
 
+// Two seconds of a service of Python: a handler is busy, a worker waits for its lock and for a
+// database, a pool waits for work.
+GoldenTrace Service() {
+  ProcessBuilder builder(30, 1);
+  Process& process = builder.process();
+  process.argv = {"python3", "serve.py", "--port", "80"};
+  process.sources = proto::kDefaultSources;
+  process.modules.emplace_back().set_path("/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0");
+  builder.Capture(0, 2000 * kMs);
+  const auto stack = [&](const std::vector<std::string>& names) {
+    std::vector<uint64_t> pcs;
+    for (size_t i = names.size(); i-- > 0;) pcs.push_back(NamedFrame(builder.Id(names[i])));
+    return builder.Stack(pcs);
+  };
+  const std::string app = "/opt/service/app/", library = "/usr/lib/python3.11/";
+  const std::string main = app + "serve.py(88): main",
+                    handle = app + "serve.py(41): Handler.handle";
+  const uint32_t scores = stack({main, handle, app + "score.py(17): Model.score"});
+  const uint32_t later = stack({main, handle, app + "score.py(19): Model.score"});
+  const uint32_t json = stack({main, handle, library + "json/encoder.py(202): JSONEncoder.encode"});
+  const uint32_t loads = stack({app + "store.py(30): refresh", app + "store.py(12): Store.load"});
+  const uint32_t reads = stack({app + "store.py(30): refresh", app + "store.py(14): Store.load",
+                                library + "socket.py(706): SocketIO.readinto"});
+  const uint32_t rests =
+      stack({library + "threading.py(975): Thread.run", library + "queue.py(171): Queue.get",
+             library + "threading.py(327): Condition.wait"});
+  constexpr uint32_t kPython = proto::kSamplePython, kRuns = kPython | proto::kSampleRuns;
+  builder.Thread(30, "MainThread").Sample(0, 0).Sample(2000 * kMs, 1900 * kMs);
+  builder.Thread(32, "store").Sample(0, 0).Sample(2000 * kMs, 300 * kMs);
+  builder.Thread(33, "pool");
+  TrackBuilder& sampler = builder.Thread(31, "gpuprof-sample").Tool();
+  for (int i = 0; i < 20; ++i) {
+    const int64_t at = i * 100 * kMs;
+    sampler.StackSample(30, scores, at, at + 40 * kMs, kRuns | proto::kSampleHasGil);
+    sampler.StackSample(32, loads, at, at + 30 * kMs, kPython | proto::kSampleWaitsForGil, 30);
+    sampler.StackSample(32, loads, at + 30 * kMs, at + 45 * kMs, kRuns);
+    sampler.StackSample(30, later, at + 40 * kMs, at + 60 * kMs, kRuns | proto::kSampleHasGil);
+    sampler.StackSample(30, json, at + 60 * kMs, at + 95 * kMs, kRuns | proto::kSampleHasGil);
+    sampler.StackSample(30, 0, at + 95 * kMs, at + 100 * kMs, proto::kSampleRuns);
+    sampler.StackSample(32, reads, at + 45 * kMs, at + 100 * kMs, kPython);
+  }
+  sampler.StackSample(33, rests, 0, 2000 * kMs, kPython);
+  Trace trace = MakeTrace({&builder});
+  trace.path = "service";
+  return {"service", std::move(trace)};
+}
+
 }  // namespace
 
 std::vector<GoldenTrace> MakeGoldenTraces() {
@@ -398,6 +445,7 @@ std::vector<GoldenTrace> MakeGoldenTraces() {
   traces.push_back(Damaged());
   traces.push_back(Gpu());
   traces.push_back(GraphLaunches());
+  traces.push_back(Service());
   return traces;
 }
 

@@ -21,6 +21,7 @@ struct GoldenTrace {
 // training: two epochs with two loader workers, sampled heap, tensors, a contended mutex.
 // server: no steps, exact heap, threads that come and go, a wait that never ends.
 // graphs: launches of CUDA graphs by their nodes and as wholes.
+// service: Python whose threads were sampled: busy functions, waits for the GIL, a peer, a pool.
 // damaged: lost records, a cut file, a killed process, operations still open.
 std::vector<GoldenTrace> MakeGoldenTraces();
 

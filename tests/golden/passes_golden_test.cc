@@ -74,7 +74,12 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
     const bool of_gpus =
         std::find(std::begin(kOfGpus), std::end(kOfGpus), pass.name) != std::end(kOfGpus);
     const bool of_graphs = pass.name == "graphs", of_files = pass.name == "files";
-    if (golden.name != (of_graphs ? "graphs" : of_files ? "server" : of_gpus ? "gpu" : "training"))
+    const bool of_python = pass.name == "python";
+    if (golden.name != (of_graphs   ? "graphs"
+                        : of_files  ? "server"
+                        : of_python ? "service"
+                        : of_gpus   ? "gpu"
+                                    : "training"))
       continue;
     Compare(Render(*result, Format::kCsv, options, 0), base.string() + ".csv");
     if (pass.name == "heap") continue;  // long, and the CSV holds the same figures

@@ -16,7 +16,7 @@ TRACES = [*sorted((GOLDEN / "kineto").glob("*.json.gz")), *sorted((GOLDEN / "tra
           *(GOLDEN / "traces/h200/pytorch" / name for name in ("images", "generate", "language_model")),
           *sorted((GOLDEN / "xspace").glob("*.pb.gz")), *sorted((GOLDEN / "traces/v1").glob("*.gpt"))]
 PASSES = ["advise", "api", "counters", "critical_path", "device_memory", "files", "graphs", "heap", "idle", "kernels", "locks", "memcpy", "ops",
-          "overhead", "overlap", "ranges", "steps", "streams", "sync", "threads", "unified_memory", "health", "overview"]
+          "overhead", "overlap", "python", "ranges", "steps", "streams", "sync", "threads", "unified_memory", "health", "overview"]
 KERNEL_KEYS = ["name", "op", "signature", "stream"]
 WIDEST = 120
 

@@ -13,6 +13,7 @@
 
 #include "analysis/advice/facts/device_facts.h"
 #include "analysis/advice/facts/pieces.h"
+#include "analysis/advice/facts/sample_facts.h"
 #include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -120,6 +121,7 @@ struct AdviceFacts {
   HostFacts host;
   // Only without steps.
   std::optional<RunAccount> run;
+  std::optional<SampleFacts> samples;
   std::optional<DeviceFacts> device;  // none: no work of a device was recorded
 };
 

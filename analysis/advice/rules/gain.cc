@@ -33,7 +33,7 @@ GainRange NotComputed(Sentence change) {
 int64_t BaseOf(const AdviceFacts& facts) {
   if (facts.overview->has_step()) return facts.overview->step().mean_ns();
   if (facts.device) return facts.device->StepNs();
-  return facts.overview->steps().mean_ns();
+  return facts.overview->has_steps() ? facts.overview->steps().mean_ns() : facts.overview->run_ns();
 }
 
 void SetGain(const AdviceFacts& facts, const GainRange& range, Finding* finding) {
@@ -41,6 +41,7 @@ void SetGain(const AdviceFacts& facts, const GainRange& range, Finding* finding)
   FindingGain& gain = finding->gain.emplace();
   gain.method = range.method;
   gain.base_ns = base;
+  gain.is_of_run = !facts.overview->has_step() && !facts.device && !facts.overview->has_steps();
   gain.change = range.change;
   if (range.method == results::GAIN_METHOD_NOT_COMPUTED) return;
   gain.high_ns = std::clamp<int64_t>(range.high_ns, 0, base);

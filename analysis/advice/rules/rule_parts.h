@@ -134,6 +134,11 @@ std::optional<Finding> LayoutKernels(const AdviceFacts& facts);
 std::optional<Finding> SlowProducts(const AdviceFacts& facts);
 std::optional<Finding> SlowedByCollectives(const AdviceFacts& facts);
 
+// sample_rules.cc
+std::optional<Finding> BusyFunction(const AdviceFacts& facts);
+std::optional<Finding> WaitsForGil(const AdviceFacts& facts);
+std::optional<Finding> LongWaits(const AdviceFacts& facts);
+
 // memory_rules.cc
 std::optional<Finding> NearlyFull(const AdviceFacts& facts);
 std::optional<Finding> UnusedMemory(const AdviceFacts& facts);

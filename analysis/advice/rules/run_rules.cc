@@ -64,7 +64,7 @@ std::optional<Finding> TimeOfRun(const AdviceFacts& facts) {
     finding.Fix("RU-001.find_waits_wait_gpuprof");
   }
   finding.Fix("RU-001.put_nvtx_range_called");
-  finding.Caveat("RU-001.caveat");
+  if (!facts.samples) finding.Caveat("RU-001.caveat");
   return finding;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "analysis/passes/host/by_stack.h"
+#include "analysis/passes/host/function_times.h"
 #include "analysis/passes/memory/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
@@ -204,7 +205,67 @@ StackWeights CollectPython(PassContext& context, size_t index) {
   return out;
 }
 
+// By what threads did when they were sampled.
+StackWeights CollectRunning(PassContext& context, size_t index) {
+  StackWeights out;
+  out.by_function = true;
+  for (const SampledStack& each : SamplesOf(context, index).stacks()) {
+    const auto weight = static_cast<uint64_t>(each.times[HostState::kRuns]);
+    out.by_stack[{each.stack, ""}] += weight;
+    out.total += weight;
+  }
+  return out;
+}
+
+// By native code that ran, whether Python called it or not.
+StackWeights CollectNative(PassContext& context, size_t index) {
+  StackWeights out;
+  for (const SampledStack& each : SamplesOf(context, index).native_stacks()) {
+    const auto weight = static_cast<uint64_t>(each.times.all());
+    out.by_stack[{each.stack, ""}] += weight;
+    out.total += weight;
+  }
+  return out;
+}
+
+// By who waited; the function that had the lock is the innermost frame.
+StackWeights CollectGilWaits(PassContext& context, size_t index) {
+  const Process& process = context.process(index);
+  StackWeights out;
+  out.by_function = true;
+  std::unordered_map<uint32_t, std::string_view> names;  // by stack of the holder
+  for (const GilWait& wait : SamplesOf(context, index).GilWaits()) {
+    const auto [name, is_new] = names.try_emplace(wait.holder_stack, "[gil]");
+    StackNode node;
+    if (is_new && process.stacks.Find(wait.holder_stack, &node) && IsNamedFrame(node.pc)) {
+      const CodeFrame frame = ReadFrameName(process.String(NameOfFrame(node.pc)));
+      name->second = out.texts.emplace_back("[gil] " + FunctionText(frame));
+    }
+    const auto weight = static_cast<uint64_t>(wait.total_ns);
+    out.by_stack[{wait.waiter_stack, name->second}] += weight;
+    out.total += weight;
+  }
+  return out;
+}
+
+StackWeights CollectSamples(PassContext& context, size_t index) {
+  constexpr std::string_view kStates[kHostStates] = {"[runs]", "[gil]", "[waits]"};
+  StackWeights out;
+  out.by_function = true;
+  for (const SampledStack& each : SamplesOf(context, index).stacks()) {
+    for (size_t state = 0; state < kHostStates; ++state) {
+      const auto weight = static_cast<uint64_t>(each.times.ns[state]);
+      if (weight != 0) out.by_stack[{each.stack, kStates[state]}] += weight;
+      out.total += weight;
+    }
+  }
+  return out;
+}
+
 constexpr StackWeight kWeights[] = {
+    {"cpu", "ns", "time on a processor, by samples", CollectRunning},
+    {"gil", "ns", "time waited for Python's GIL, and the function that had it, by samples",
+     CollectGilWaits},
     {"heap_alloc", "bytes", "bytes allocated", CollectHeap<HeapMeasure::kAllocated>},
     {"heap_allocs", "count", "number of allocations", CollectHeap<HeapMeasure::kCount>},
     {"heap_live", "bytes", "bytes allocated and not freed when the recording ended",
@@ -214,7 +275,9 @@ constexpr StackWeight kWeights[] = {
     {"kernel", "ns", "run time of kernels, by the call that launched them (--trace launches)",
      CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
+    {"native", "ns", "processor time of native code, by samples", CollectNative},
     {"python", "ns", "time in Python functions, as torch.profiler traced them", CollectPython},
+    {"samples", "ns", "time of threads, running or waiting, by samples", CollectSamples},
     {"wait", "ns", "time waited for locks that other threads held",
      CollectWaits<WaitMeasure::kContended>},
     {"wait_all", "ns", "time waited for locks, conditions, semaphores, barriers and joins",

@@ -28,6 +28,8 @@ struct StackWeights {
   std::deque<std::string> texts;  // what innermost frames are views of, where they are no literals
   // Frames of CUDA's own libraries between a launch and gpuprof are not part of the stack.
   bool without_cuda = false;
+  // Frames of Python are functions, whatever line of them runs.
+  bool by_function = false;
   uint64_t total = 0;
   Estimate estimate;  // of the total; heap only
   bool estimated = false;

@@ -182,6 +182,14 @@ const KERNELS: Page = {
   badge: kernelCount,
 };
 
+const [PYTHON] = tablePages(["python"], new Set());
+const FUNCTIONS: Page = {
+  ...(PYTHON as Page),
+  title: "Functions",
+  sources: ["samples"],
+  badge: fromResult("python", ({ functions }) => counted(functions.length)),
+};
+
 const MEMORY: Page = {
   id: "memory",
   title: "Memory",
@@ -325,6 +333,7 @@ const ENTRIES: readonly Entry[] = [
   single(TRACE),
   single(STEPS),
   single(OPS),
+  single(FUNCTIONS),
   single(KERNELS, true),
   { title: "GPU time", pages: GPU_TIME, figure: gpuBusy, isOfDevice: true },
   single(MEMORY),

@@ -59,7 +59,17 @@ function figureOf(entry: Entry, badges: Badges): string {
 }
 
 /** What is recorded without options, and what the options add. */
-const DEFAULT_SOURCES = ["cuda", "heap", "locks", "threads", "ops", "tensors", "nvtx", "itt"];
+const DEFAULT_SOURCES = [
+  "cuda",
+  "heap",
+  "locks",
+  "threads",
+  "ops",
+  "tensors",
+  "nvtx",
+  "itt",
+  "samples",
+];
 
 /** A page without data, or all of an entry. */
 interface Missing {

@@ -12,6 +12,7 @@ const GAIN: Gain = {
   low_ratio: 0.429,
   high_ratio: 0.571,
   base_ns: 382.5e6,
+  is_of_run: false,
   change: "1 worker ahead, 2 ahead",
 };
 const plain = (text: string) => text.replaceAll("\u202f", " ");

@@ -32,6 +32,7 @@ const PLACES: Readonly<Record<string, Places>> = {
   HO: [["Operations", "ops"]],
   OP: [["Operations", "ops"]],
   OV: [["Steps", "steps"]],
+  PY: [["Functions", "python"]],
   EN: [["Capture health", "health"]],
 };
 

@@ -16,7 +16,7 @@ import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
 import { DeviceTime } from "./device_time";
 import { Findings } from "./findings";
-import { locksOf, TopLocks, TopSites } from "./overview_host";
+import { locksOf, TopFunctions, TopLocks, TopSites } from "./overview_host";
 import { Families, TopKernels, TopOps } from "./overview_tables";
 import { figuresOf, leadingPeriod, sentenceOf } from "./overview_words";
 
@@ -229,11 +229,13 @@ function Costs({ overview }: { overview: OverviewResult }) {
   const families = overview.gpu?.families ?? [];
   const environment = <Environment overview={overview} />;
   const hasGpu = (overview.gpu?.kernel_count ?? 0) > 0;
+  const functions = overview.functions?.functions ?? [];
   const locks = useMemo(() => (hasGpu ? [] : locksOf(overview)), [overview, hasGpu]);
   return (
     <>
       <section class="section">
         <div class="columns thirds">
+          {!hasGpu && functions.length > 0 && <TopFunctions functions={functions} />}
           <TopKernels overview={overview} kernels={kernels} />
           <TopOps overview={overview} />
           {locks.length > 0 && <TopLocks locks={locks} />}

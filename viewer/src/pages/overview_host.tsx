@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables of the overview about the host: which locks threads wait for, where the heap was allocated.
+// Tables of the overview about the host: functions that use processors, locks that threads wait for,
+// and where the heap was allocated.
 
 import { useMemo } from "preact/hooks";
+import { hashOf } from "../app/state";
 import { useResult } from "../app/use_result";
 import { bytes, count } from "../base/format";
-import type { HeapStack, Lock, Overview } from "../data/results";
+import type { FunctionTime, HeapStack, Lock, Overview } from "../data/results";
 import {
   countColumn,
   mibColumn,
@@ -18,6 +20,35 @@ import {
 import { Table } from "../parts/table";
 
 const MOST_ROWS = 8;
+
+/** Shows the functions that used most processor time, each with the libraries that it called. */
+export function TopFunctions({ functions }: { functions: readonly FunctionTime[] }) {
+  const rows = useMemo(() => functions.slice(0, MOST_ROWS), [functions]);
+  const columns = useMemo(() => {
+    const unit = unitOfTimes(rows[0]?.program_ns ?? 0);
+    return [
+      textColumn<FunctionTime>("name", "Function", (row) => row.name, {
+        width: "52%",
+        title: (row) => `${row.name} ${row.place}`,
+      }),
+      timeColumn<FunctionTime>("time", "", unit, (row) => row.program_ns),
+      percentColumn<FunctionTime>("share", "share", (row) => row.program_ratio),
+      timeColumn<FunctionTime>("gil", "GIL", unit, (row) => row.gil_total_ns, { leaves: 3 }),
+    ];
+  }, [rows]);
+  return (
+    <div class="third">
+      <h2>
+        Top functions<small>by processor time, with libraries</small>
+      </h2>
+      <Table rows={rows} columns={columns} noun={["function", "functions"]} sort="time" isSide />
+      <p>
+        <a href="#python">All functions</a> ·{" "}
+        <a href={hashOf("stacks", { by: "cpu" })}>Flame graph</a>
+      </p>
+    </div>
+  );
+}
 
 /** Returns the locks that other threads held while somebody waited, the longest waits first. */
 export function locksOf(overview: Overview): Lock[] {

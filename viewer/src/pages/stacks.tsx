@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Flame graphs: call stacks weighted by GPU time, Python time, waits or memory.
+// Flame graphs: call stacks weighted by GPU time, processor time, Python time, waits or memory.
 
 import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { useTrace } from "../app/open_trace";
@@ -22,6 +22,8 @@ import { TimeFlame } from "../parts/time_flame";
 
 type Weight =
   | "stacks:kernel"
+  | "stacks:cpu"
+  | "stacks:gil"
   | "stacks:python"
   | "stacks:wait"
   | "stacks:heap_alloc"
@@ -30,6 +32,8 @@ type Weight =
 
 const WEIGHTS: readonly (readonly [Weight, string])[] = [
   ["stacks:kernel", "GPU time"],
+  ["stacks:cpu", "Processor time"],
+  ["stacks:gil", "Waits for the GIL"],
   ["stacks:python", "Python time"],
   ["stacks:wait", "Waits"],
   ["stacks:heap_alloc", "Allocated"],
@@ -40,6 +44,8 @@ const WEIGHTS: readonly (readonly [Weight, string])[] = [
 /** What records the stacks of each weight. */
 const OPTIONS: Readonly<Record<Weight, readonly [string, string]>> = {
   "stacks:kernel": ["launches", "--trace cuda,launches"],
+  "stacks:cpu": ["samples", "--trace samples"],
+  "stacks:gil": ["samples", "--trace samples"],
   "stacks:python": ["python", "--trace python"],
   "stacks:wait": ["locks", "--trace locks"],
   "stacks:heap_alloc": ["heap", "--trace heap"],

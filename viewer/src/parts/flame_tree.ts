@@ -19,6 +19,8 @@ export interface FlameNode {
 
 /** A Python function as torch.profiler names it: "torch/nn/modules/module.py(1743): _call_impl". */
 const PYTHON = /^(.*\.py|<string>)\((\d+)\): (.*)$/;
+/** A Python function of a sample: "Server.handle (app/server.py)". */
+const SAMPLED = /^(.*) \((.*\.py|<\w+>)\)$/;
 /** A module with its number: "nn.Module: Qwen2DecoderLayer_12". Layers of one class are one box. */
 const MODULE = /^nn\.Module: (.*?)(_\d+)?$/;
 
@@ -27,7 +29,8 @@ export type FrameKind = "python" | "module" | "native";
 /** Returns what a frame is: its ground follows from this. */
 export function frameKind(frame: Frame): FrameKind {
   if (MODULE.test(frame.name)) return "module";
-  const isPython = frame.file.endsWith(".py") || PYTHON.test(frame.name);
+  const isPython =
+    frame.file.endsWith(".py") || PYTHON.test(frame.name) || SAMPLED.test(frame.name);
   return isPython || frame.name.startsWith("<built-in ") ? "python" : "native";
 }
 
@@ -35,6 +38,8 @@ export function frameKind(frame: Frame): FrameKind {
 export function frameName(frame: Frame): string {
   const python = PYTHON.exec(frame.name);
   if (python !== null) return `${python[3]}  ${shortPath(python[1] ?? "")}:${python[2]}`;
+  const sampled = SAMPLED.exec(frame.name);
+  if (sampled !== null) return `${sampled[1]}  ${shortPath(sampled[2] ?? "")}`;
   const module = MODULE.exec(frame.name);
   if (module !== null) return module[1] ?? frame.name;
   const name = frame.short_name || frame.name;

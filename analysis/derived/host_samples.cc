@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See host_samples.h.
+
+#include "analysis/derived/host_samples.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace gpuprof::analysis {
+namespace {
+
+struct SampleRow {
+  Interval span;
+  int32_t tid;
+  HostState state;
+  uint32_t stack;
+  int32_t holder;
+  bool is_native;
+};
+
+using StackSums = std::map<std::pair<int32_t, uint32_t>, SampledStack>;
+
+void AddTo(const SampleRow& sample, StackSums* sums) {
+  SampledStack& sum = (*sums)[{sample.tid, sample.stack}];
+  sum.tid = sample.tid;
+  sum.stack = sample.stack;
+  sum.times.ns[static_cast<size_t>(sample.state)] += sample.span.length();
+  ++sum.count;
+}
+
+// Calls visit(sample) for each row.
+template <typename Visit>
+void ForEachSample(const Process& process, const Visit& visit) {
+  for (const Track& track : process.tracks) {
+    const SampleTable& table = track.sample;
+    if (table.rows() == 0) continue;
+    const Column<int64_t>::Reader ends(table.end_ns), durations(table.duration_ns);
+    const Column<int32_t>::Reader threads(table.thread), holders(table.holder);
+    const Column<uint32_t>::Reader states(table.state), stacks(table.stack);
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const int64_t duration = std::max<int64_t>(durations[row], 0);
+      const uint32_t stack = stacks[row];
+      visit(SampleRow{{ends[row] - duration, ends[row]},
+                      threads[row],
+                      StateOfSample(states[row]),
+                      stack > 1 ? process.stacks.Canonical(stack) : 0,
+                      holders[row],
+                      IsNativeSample(states[row])});
+    }
+  }
+}
+
+// What one thread's stacks were, by time.
+struct Stretch {
+  Interval span;
+  uint32_t stack;
+};
+using Stretches = std::vector<Stretch>;
+
+// Returns the stretches of these threads.
+std::map<int32_t, Stretches> StretchesOf(const Process& process, const std::set<int32_t>& threads) {
+  std::map<int32_t, Stretches> all;
+  ForEachSample(process, [&](const SampleRow& sample) {
+    if (!sample.is_native && threads.count(sample.tid) != 0)
+      all[sample.tid].push_back({sample.span, sample.stack});
+  });
+  for (auto& [tid, stretches] : all) {
+    std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) {
+      return a.span.start < b.span.start;
+    });
+  }
+  return all;
+}
+
+// Calls visit(stack, ns) for the parts of the window in which a stack is known. Returns the rest.
+template <typename Visit>
+int64_t ForEachPart(const Stretches& stretches, Interval window, const Visit& visit) {
+  int64_t rest = window.length();
+  auto at =
+      std::upper_bound(stretches.begin(), stretches.end(), window.start,
+                       [](int64_t time, const Stretch& each) { return time < each.span.end; });
+  int64_t from = window.start;
+  for (; at != stretches.end() && at->span.start < window.end; ++at) {
+    const Interval part{std::max(at->span.start, from), std::min(at->span.end, window.end)};
+    if (part.length() <= 0) continue;
+    visit(at->stack, part.length());
+    rest -= part.length();
+    from = part.end;
+  }
+  return rest;
+}
+
+}  // namespace
+
+HostState StateOfSample(uint32_t state) {
+  if ((state & proto::kSampleWaitsForGil) != 0) return HostState::kWaitsForGil;
+  return (state & proto::kSampleRuns) != 0 ? HostState::kRuns : HostState::kWaits;
+}
+
+bool IsNativeSample(uint32_t state) {
+  return (state & proto::kSampleNative) != 0 && (state & proto::kSamplePython) == 0;
+}
+
+template <typename Visit>
+void HostSamples::ForEachCounted(const Visit& visit) const {
+  ForEachSample(*process_, [&](const SampleRow& sample) {
+    if (sample.is_native) {
+      const auto python = python_.find(sample.tid);
+      if (python != python_.end() && CoveredLength(python->second, sample.span) > 0) return;
+    }
+    visit(sample);
+  });
+}
+
+HostSamples::HostSamples(const Process& process) : process_(&process) {
+  std::map<int32_t, std::vector<Interval>> python;
+  StackSums native;
+  ForEachSample(process, [&](const SampleRow& sample) {
+    if (sample.is_native) return AddTo(sample, &native);
+    // Rows of a thread follow each other, so this stays short.
+    std::vector<Interval>& spans = python[sample.tid];
+    if (!spans.empty() && sample.span.start <= spans.back().end &&
+        sample.span.start >= spans.back().start) {
+      spans.back().end = std::max(spans.back().end, sample.span.end);
+    } else {
+      spans.push_back(sample.span);
+    }
+  });
+  for (auto& [tid, spans] : python) python_[tid] = UnionOf(std::move(spans));
+  StackSums sums;
+  std::set<int32_t> threads;
+  ForEachCounted([&](const SampleRow& sample) {
+    AddTo(sample, &sums);
+    threads.insert(sample.tid);
+  });
+  for (auto& [key, sum] : sums) {
+    times_ += sum.times;
+    count_ += sum.count;
+    stacks_.push_back(sum);
+  }
+  for (auto& [key, sum] : native) native_stacks_.push_back(sum);
+  thread_count_ = static_cast<uint32_t>(threads.size());
+}
+
+std::vector<GilWait> HostSamples::GilWaits() const {
+  std::vector<SampleRow> waits;
+  std::set<int32_t> holders;
+  ForEachSample(*process_, [&](const SampleRow& sample) {
+    if (sample.state != HostState::kWaitsForGil) return;
+    waits.push_back(sample);
+    if (sample.holder != 0) holders.insert(sample.holder);
+  });
+  const std::map<int32_t, Stretches> stretches = StretchesOf(*process_, holders);
+  std::map<std::tuple<int32_t, uint32_t, int32_t, uint32_t>, int64_t> sums;
+  for (const SampleRow& wait : waits) {
+    int64_t rest = wait.span.length();
+    const auto of_holder = stretches.find(wait.holder);
+    if (of_holder != stretches.end()) {
+      rest = ForEachPart(of_holder->second, wait.span, [&](uint32_t stack, int64_t ns) {
+        sums[{wait.tid, wait.stack, wait.holder, stack}] += ns;
+      });
+    }
+    if (rest > 0) sums[{wait.tid, wait.stack, wait.holder, 0}] += rest;
+  }
+  std::vector<GilWait> all;
+  for (const auto& [key, ns] : sums) {
+    const auto& [waiter, waiter_stack, holder, holder_stack] = key;
+    all.push_back({waiter, waiter_stack, holder, holder_stack, ns});
+  }
+  return all;
+}
+
+std::vector<Interval> HostSamples::When(HostState state,
+                                        const std::function<bool(uint32_t)>& passes) const {
+  std::vector<Interval> spans;
+  ForEachCounted([&](const SampleRow& sample) {
+    if (sample.state == state && passes(sample.stack)) spans.push_back(sample.span);
+  });
+  return UnionOf(std::move(spans));
+}
+
+}  // namespace gpuprof::analysis
