@@ -299,13 +299,19 @@ std::optional<size_t> PassContext::Leading() {
 }
 
 std::string PassContext::NoStepsAdvice() const {
-  bool framework = false;
-  for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
+  bool framework = false, tensorflow = false;
+  for (const size_t i : selected_) {
+    for (const std::string& name : process(i).frameworks) {
+      framework = true;
+      tensorflow = tensorflow || name.starts_with("TensorFlow");
+    }
+  }
   return analysis::NoStepsAdvice({.op_rows = OpRows(*trace_),
                                   .marker_given = marker_ != nullptr,
                                   .framework_seen = framework,
                                   .is_window = IsWindow(),
-                                  .is_xspace = trace_->importer == kXSpaceImporter});
+                                  .is_xspace = trace_->importer == kXSpaceImporter,
+                                  .is_tensorflow = tensorflow && OpRows(*trace_) != 0});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

@@ -19,10 +19,18 @@ std::string NoStepsAdvice(const NoSteps& trace) {
            "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the "
            "names.";
   }
+  if (trace.is_tensorflow) {
+    return "No steps were found: no function (tf.function, Keras) ran while TensorFlow was "
+           "recorded, and no dataset was read. To have steps, put the step into "
+           "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
+           "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the "
+           "names.";
+  }
   if (trace.op_rows == 0 && !trace.framework_seen) {
     return std::string(
-               "No steps were found: no range is called `step` or `iteration`, and PyTorch did not "
-               "run here. To have steps, put an NVTX range called `step` around each. Or name "
+               "No steps were found: no range is called `step` or `iteration`, and neither PyTorch "
+               "nor TensorFlow ran here. To have steps, put an NVTX range called `step` around "
+               "each. Or name "
                "other ranges with --step-marker: `gpuprof stats ranges` lists them. All figures "
                "are for ") +
            (trace.is_window ? "the part that the flight recorder kept, not for the whole run."

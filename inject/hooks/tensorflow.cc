@@ -6,6 +6,8 @@
 // Start and Stop are those of the program's own profiler. The real functions are found in the
 // library itself (inject/tensorflow/library.h).
 
+#include <atomic>
+
 #include "inject/hook_list.h"
 #include "inject/state.h"
 #include "inject/tensorflow/level.h"
@@ -19,8 +21,12 @@ namespace {
 
 // For the program's profiler alone: rare, and not while gpuprof records by itself.
 [[gnu::noinline, gnu::cold]] void PassOn(tensorflow::TraceMe* mark) {
-  const auto own =
-      reinterpret_cast<tensorflow::RecordFunction>(tensorflow::Own(tensorflow::kRecord));
+  static constinit std::atomic<tensorflow::RecordFunction> known{nullptr};
+  tensorflow::RecordFunction own = known.load(std::memory_order_relaxed);
+  if (own == nullptr) {
+    own = reinterpret_cast<tensorflow::RecordFunction>(tensorflow::Own(tensorflow::kRecord));
+    known.store(own, std::memory_order_relaxed);
+  }
   if (own != nullptr) own(mark);
 }
 
@@ -32,7 +38,7 @@ GPUPROF_EXPORT void gpuprof_trace_me_record(tensorflow::TraceMe* mark) asm(
     "_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE");
 GPUPROF_EXPORT void gpuprof_trace_me_record(tensorflow::TraceMe* mark) {
   if (Recording(proto::kSourceOps)) tensorflow::RecordMark(*mark);
-  if (tensorflow::IsForProgram()) PassOn(mark);
+  if (tensorflow::IsForProgram(*mark)) PassOn(mark);
 }
 
 GPUPROF_EXPORT bool gpuprof_trace_me_start(int level) asm(

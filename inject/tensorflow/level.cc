@@ -29,8 +29,12 @@ constexpr uint64_t kWarmCpu = 15'000'000'000;
 
 // The words below change under it.
 constinit ToolLock g_lock;
-std::atomic<int32_t> g_ours{0};     // gpuprof's level; 0: no capture wants marks
-std::atomic<int32_t> g_program{0};  // 1 + the level of the program's profiler; 0: it does not record
+std::atomic<int32_t> g_ours{0};  // gpuprof's level; 0: no capture wants marks
+std::atomic<int32_t> g_program{
+    0};  // 1 + the level of the program's profiler; 0: it does not record
+
+// Since when it records, by the library's clock.
+std::atomic<int64_t> g_program_since{0};
 
 std::atomic<uint32_t> g_is_warm{0};
 std::atomic<uint32_t> g_runs{0};
@@ -59,7 +63,10 @@ void SetOurs(int32_t ours) {
   const int32_t before = g_ours.load();
   const int32_t found = level->load();
   // A profiler of the program that began before its calls came by here.
-  if (before == 0 && found >= 0 && g_program.load() == 0) g_program.store(1 + found);
+  if (before == 0 && found >= 0 && g_program.load() == 0) {
+    g_program_since.store(0);
+    g_program.store(1 + found);
+  }
   g_ours.store(ours);
   if (g_program.load() == 0) level->store(ours != 0 ? ours : kOff);
 }
@@ -78,8 +85,7 @@ void Apply() {
 
 bool IsWarm() {
   const uint64_t first = g_first_run.load();
-  if (first != 0)
-    return g_runs.load() >= kRunsToWarm || Now() - first >= kTimeToWarm;
+  if (first != 0) return g_runs.load() >= kRunsToWarm || Now() - first >= kTimeToWarm;
   return g_eager.load() >= kEagerToWarm;
 }
 
@@ -128,6 +134,7 @@ bool StartOfProgram(int level, const uint64_t* filter) noexcept {
     // A second profiler of the program finds the first one's level, and does not begin.
     if (g_program.load() == 0) {
       if (g_ours.load() != 0) Level()->store(kOff);
+      g_program_since.store(static_cast<int64_t>(proto::ReadClockNs(CLOCK_REALTIME)));
       g_program.store(1 + level);
     }
   }
@@ -162,9 +169,11 @@ void* StopOfProgram(void* events) noexcept {
   return result;
 }
 
-bool IsForProgram() noexcept {
-  return g_program.load(std::memory_order_relaxed) != 0 ||
-         g_ours.load(std::memory_order_relaxed) == 0;
+bool IsForProgram(const TraceMe& mark) noexcept {
+  if (g_program.load(std::memory_order_relaxed) == 0)
+    return g_ours.load(std::memory_order_relaxed) == 0;
+  // A mark that began for a capture would not be there without it.
+  return mark.start_ns < 0 || mark.start_ns >= g_program_since.load(std::memory_order_relaxed);
 }
 
 void AfterForkInChild() noexcept {

@@ -38,8 +38,8 @@ void NoteMark(const char* name, const NameParts& parts) noexcept;
 // The calls of the program's profiler: as the library's own, which they call.
 bool StartOfProgram(int level, const uint64_t* filter) noexcept;
 void* StopOfProgram(void* events) noexcept;
-// Returns whether a mark is for the program's profiler.
-bool IsForProgram() noexcept;
+// Returns whether a mark is for the program's profiler: it records, and did so when the mark began.
+bool IsForProgram(const TraceMe& mark) noexcept;
 
 // In a forked child: its capture has not begun yet.
 void AfterForkInChild() noexcept;

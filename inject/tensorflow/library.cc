@@ -69,8 +69,7 @@ Calls CallsOf(const Object& object, const char* wanted) {
   }
   if (symbols == nullptr || strings == nullptr || calls == nullptr) return Calls::kNone;
   const auto hook = reinterpret_cast<uintptr_t>(FindSymbolIn(_DYNAMIC, OwnBias(), wanted));
-  const auto own =
-      reinterpret_cast<uintptr_t>(FindSymbolIn(object.dynamic, object.bias, wanted));
+  const auto own = reinterpret_cast<uintptr_t>(FindSymbolIn(object.dynamic, object.bias, wanted));
   for (size_t i = 0; i < count; ++i) {
     if (ELF64_R_TYPE(calls[i].r_info) != kJumpSlot) continue;
     if (!Equal(strings + symbols[ELF64_R_SYM(calls[i].r_info)].st_name, wanted)) continue;
@@ -135,7 +134,10 @@ void NameFramework() {
 
 bool Refuse(const char* why) {
   g_is_settled = true;
-  Text(g_refusal, sizeof(g_refusal)).Add(g_framework).Add(": its marks cannot be recorded: ").Add(why);
+  Text(g_refusal, sizeof(g_refusal))
+      .Add(g_framework)
+      .Add(": its marks cannot be recorded: ")
+      .Add(why);
   g_facts.refusal.store(g_refusal, std::memory_order_release);
   return false;
 }

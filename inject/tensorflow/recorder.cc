@@ -50,8 +50,8 @@ uint64_t Ticks(uint64_t ns) {
 
 // Returns the end of a mark in ticks. It is `now` but for the time that the thread was held between
 // the mark's last look at the clock and here: the smallest difference of both clocks counts. So
-// marks that lie in each other do so in the trace. No two marks of a thread have the same end: their
-// values are found by it.
+// marks that lie in each other do so in the trace. No two marks of a thread have the same end:
+// their values are found by it.
 uint64_t EndOf(uint64_t now, int64_t end_ns) {
   // How far the clocks may drift apart, as part of the time that went by.
   constexpr int kDriftShift = 11;
@@ -127,10 +127,10 @@ void Write(RingHeader* ring, uint64_t end, uint64_t duration, uint32_t name, con
   if (is_long)
     proto::RingStore(proto::RingSlot(ring, at++),
                      {end, 0, kind(RecordKind::kDuration), 0, 0, 0, duration});
-  proto::RingStore(proto::RingSlot(ring, at),
-                   {end, is_long ? proto::kLongDuration : static_cast<uint32_t>(duration),
-                    kind(RecordKind::kOp), 0, static_cast<uint16_t>(proto::OpScope::kTraceMe), name,
-                    0});
+  proto::RingStore(
+      proto::RingSlot(ring, at),
+      {end, is_long ? proto::kLongDuration : static_cast<uint32_t>(duration), kind(RecordKind::kOp),
+       0, static_cast<uint16_t>(proto::OpScope::kTraceMe), name, 0});
   if (end > ring->last_time) ring->last_time = end;
   proto::RingPublish(ring, behind);
 }
@@ -178,8 +178,7 @@ void RecordMark(const TraceMe& mark) noexcept {
   if (__builtin_expect(mark.end_ns < 0, 0)) return BeginActivity(ring, mark, now);
   if (__builtin_expect(mark.start_ns < 0, 0)) return EndActivity(ring, mark, now);
   const NameParts parts = SplitName(mark.name, mark.name_bytes, proto::kMaxPayloadBytes);
-  const uint32_t value_bytes =
-      parts.values == nullptr ? 0 : WithoutMemoryWords(parts, mark.name);
+  const uint32_t value_bytes = parts.values == nullptr ? 0 : WithoutMemoryWords(parts, mark.name);
   if (__builtin_expect(WarmsUp(), 0)) NoteMark(mark.name, parts);
   const uint64_t end = EndOf(now, mark.end_ns);
   const int64_t length = mark.end_ns - mark.start_ns;

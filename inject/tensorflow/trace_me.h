@@ -4,8 +4,8 @@
 // A mark of TensorFlow for its own profiler, as the library hands it over: a name and two times.
 // Read only. The caller owns it.
 //
-// A name is a head, and values between two '#' if it has some: "EagerExecute#eager_op=Mul,is_func=0#".
-// Any thread, hooks; no allocation.
+// A name is a head, and values between two '#' if it has some:
+// "EagerExecute#eager_op=Mul,is_func=0#". Any thread, hooks; no allocation.
 
 #pragma once
 
@@ -38,11 +38,10 @@ inline NameParts SplitName(const char* name, size_t bytes, uint32_t most) noexce
   const auto* mark = static_cast<const char*>(memchr(name, '#', bytes));
   const auto rest = mark == nullptr ? 0 : static_cast<size_t>(name + bytes - mark - 1);
   // A name may contain '#' without values.
-  if (rest < 2 || name[bytes - 1] != '#')
-    return {static_cast<uint32_t>(bytes), nullptr, 0};
+  if (rest < 2 || name[bytes - 1] != '#') return {static_cast<uint32_t>(bytes), nullptr, 0};
   size_t kept = rest - 1;
   if (kept > most) {
-    // A value that does not fit is left out whole.
+    // A value that does not fit is left out, as a rule whole.
     for (kept = most; kept != 0 && mark[1 + kept] != ',';) --kept;
   }
   return {static_cast<uint32_t>(mark - name), kept == 0 ? nullptr : mark + 1,
