@@ -28,6 +28,7 @@
 #include "analysis/passes/recorder/skipped.h"
 #include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
+#include "analysis/steps/function_runs.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 
@@ -306,12 +307,13 @@ std::string PassContext::NoStepsAdvice() const {
       tensorflow = tensorflow || name.starts_with("TensorFlow");
     }
   }
+  tensorflow = tensorflow && trace_->importer.empty() && OpRows(*trace_) != 0;
+  if (tensorflow && marker_ == nullptr) return NoStepsOfTensorFlow();
   return analysis::NoStepsAdvice({.op_rows = OpRows(*trace_),
                                   .marker_given = marker_ != nullptr,
                                   .framework_seen = framework,
                                   .is_window = IsWindow(),
-                                  .is_xspace = trace_->importer == kXSpaceImporter,
-                                  .is_tensorflow = tensorflow && OpRows(*trace_) != 0});
+                                  .is_xspace = trace_->importer == kXSpaceImporter});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

@@ -53,12 +53,12 @@ template <typename Use>
 void ForEachExecution(ProcessOps& ops, size_t index, const Use& use) {
   const Process& process = ops.process();
   const Track& track = process.tracks[index];
-  if (!ops.has(NameKind::kExecution) || track.op_value.rows() == 0) return;
+  if (track.op_value.rows() == 0) return;
   const uint32_t name_key = IdOf(process, "eager_op"), function_key = IdOf(process, "is_func");
-  if (name_key == 0) return;
+  const uint32_t execution = IdOf(process, "EagerExecute");
+  if (name_key == 0 || execution == 0) return;
   for (size_t row = 0; row < track.op.rows(); ++row) {
-    if (ops.name_kind(track.op.name[row]) != NameKind::kExecution || !IsTraceMe(track.op, row))
-      continue;
+    if (track.op.name[row] != execution || !IsTraceMe(track.op, row)) continue;
     const auto name = ValueOf(track, row, name_key);
     if (!name || name->text == 0) continue;
     const auto is_function = ValueOf(track, row, function_key);
@@ -70,7 +70,9 @@ void ForEachExecution(ProcessOps& ops, size_t index, const Use& use) {
 std::vector<Interval> AsyncElements(ProcessOps& ops) {
   const Process& process = ops.process();
   std::vector<Interval> waits;
-  if (!ops.has(NameKind::kAsyncStart)) return waits;
+  const uint32_t start_name = IdOf(process, "ExecutorState::ProcessAsync::Start");
+  const uint32_t done_name = IdOf(process, "ExecutorState::ProcessAsync::Done");
+  if (start_name == 0 || done_name == 0) return waits;
   const uint32_t kind_key = IdOf(process, "kernel_type");
   const uint32_t from_key = IdOf(process, "_p"), to_key = IdOf(process, "_c");
   // Numbers are given anew after a while.
@@ -78,9 +80,9 @@ std::vector<Interval> AsyncElements(ProcessOps& ops) {
   std::unordered_map<int64_t, std::vector<int64_t>> ends;
   for (const Track& track : process.tracks) {
     for (size_t row = 0; row < track.op.rows(); ++row) {
-      const NameKind kind = ops.name_kind(track.op.name[row]);
-      const bool is_start = kind == NameKind::kAsyncStart;
-      if ((!is_start && kind != NameKind::kAsyncDone) || !IsTraceMe(track.op, row)) continue;
+      const uint32_t name = track.op.name[row];
+      const bool is_start = name == start_name;
+      if ((!is_start && name != done_name) || !IsTraceMe(track.op, row)) continue;
       const auto type = ValueOf(track, row, kind_key);
       if (!type || !process.String(type->text).starts_with(kNextElement)) continue;
       const auto number = ValueOf(track, row, is_start ? from_key : to_key);
@@ -226,10 +228,16 @@ std::string_view FunctionWord(std::string_view name) {
   return end > 1 && end != name.size() && name[end - 1] == '_' ? name.substr(0, end - 1) : name;
 }
 
+std::string NoStepsOfTensorFlow() {
+  return "No steps were found: no function (tf.function, Keras) ran while TensorFlow was recorded, "
+         "and no dataset was read. To have steps, put the step into "
+         "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
+         "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the names.";
+}
+
 FunctionRuns MainFunction(ProcessOps& ops) {
   const Process& process = ops.process();
   FunctionRuns best;
-  if (!ops.has(NameKind::kExecution)) return best;
   int64_t most = 0;
   std::vector<Group> best_groups;
   std::vector<Interval> all_runs;

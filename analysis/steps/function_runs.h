@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,11 @@
 #include "analysis/steps/step_cuts.h"
 
 namespace gpuprof::analysis {
+
+// Returns whether a row is a mark of TensorFlow or JAX for its own profiler. It has no depth.
+inline bool IsTraceMe(const OpTable& ops, size_t row) {
+  return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kTraceMe;
+}
 
 // A value that an operation says of itself.
 struct OpValue {
@@ -33,6 +39,9 @@ struct NumberedMark {
 };
 // Returns the marks of a thread that have a number of a step (tf.profiler.experimental.Trace).
 std::vector<NumberedMark> NumberedMarksOf(const Process& process, size_t track);
+
+// Returns why a recording of TensorFlow has no steps, and what to do.
+std::string NoStepsOfTensorFlow();
 
 // Returns what the code of a function was called: "train_step" of "__inference_train_step_96".
 std::string_view FunctionWord(std::string_view name);

@@ -19,13 +19,6 @@ std::string NoStepsAdvice(const NoSteps& trace) {
            "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the "
            "names.";
   }
-  if (trace.is_tensorflow) {
-    return "No steps were found: no function (tf.function, Keras) ran while TensorFlow was "
-           "recorded, and no dataset was read. To have steps, put the step into "
-           "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
-           "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the "
-           "names.";
-  }
   if (trace.op_rows == 0 && !trace.framework_seen) {
     return std::string(
                "No steps were found: no range is called `step` or `iteration`, and neither PyTorch "

@@ -170,9 +170,6 @@ NameKind KindOfName(std::string_view name) {
     return NameKind::kLoaderNext;
   if (proto::ReadStepName({name.data(), static_cast<uint32_t>(name.size())}, {}, "").is_step)
     return NameKind::kAnnotation;
-  if (name == "EagerExecute") return NameKind::kExecution;
-  if (name == "ExecutorState::ProcessAsync::Start") return NameKind::kAsyncStart;
-  if (name == "ExecutorState::ProcessAsync::Done") return NameKind::kAsyncDone;
   // Autograd's engine opens this ordinary op around each of its nodes.
   if (StartsWith(name, "autograd::engine::evaluate_function")) return NameKind::kAutograd;
   return NameKind::kPlain;
@@ -218,9 +215,6 @@ Category OwnCategory(const ProcessOps& ops, uint32_t name, proto::OpScope scope)
     case NameKind::kAnnotation:
       return Category::kOther;
     case NameKind::kPlain:
-    case NameKind::kExecution:
-    case NameKind::kAsyncStart:
-    case NameKind::kAsyncDone:
       break;
   }
   if (scope == proto::OpScope::kBackward) return Category::kBackward;

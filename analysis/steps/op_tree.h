@@ -8,8 +8,6 @@
 // has no parent and no child, and cuts nothing. Other rows that do not nest (lost parents, damaged
 // times) are cut to their parent and to their neighbour. So every nanosecond of a thread belongs to
 // one op as self time.
-//
-// Marks of TensorFlow (scope trace_me) have no depth: a mark lies in what its time lies in.
 
 #pragma once
 
@@ -26,11 +24,6 @@ namespace gpuprof::analysis {
 // Returns whether the program named the operation itself, for example with record_function.
 inline bool IsUserRange(const OpTable& ops, size_t row) {
   return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kUser;
-}
-
-// Returns whether it is a mark of TensorFlow or JAX for its own profiler.
-inline bool IsTraceMe(const OpTable& ops, size_t row) {
-  return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kTraceMe;
 }
 
 class OpTree {
@@ -68,12 +61,7 @@ enum class NameKind : uint8_t {
   kZeroGrad,
   kLoaderNext,
   kAnnotation,
-  kAutograd,
-  // TensorFlow's: an operation or function that Python had executed; an asynchronous operation's
-  // begin and end.
-  kExecution,
-  kAsyncStart,
-  kAsyncDone
+  kAutograd
 };
 NameKind KindOfName(std::string_view name);
 

@@ -432,12 +432,13 @@ std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker
   const size_t count = ranges.empty() ? 0 : ranges.front().steps.size();
   // torch.profiler's own name of a step is not there by chance.
   const bool is_certain = is_by_range || (count > 0 && ranges.front().marker == "ProfilerStep");
-  const bool may_be_some = count > 0 && !is_by_range && ranges.front().may_be_some;
+  // A profiler of TensorFlow may have some steps marked, or each.
+  const bool may_be_some = count > 0 && !is_by_range &&
+                           !NumberedMarksOf(ops.process(), ranges.front().track).empty();
   if (count > 0 && !is_by_optimizer && !may_be_some && (is_certain || count >= kEnough))
     return ranges;
   std::vector<DetectedSteps> others = FromOperations(ops);
   // One or two ranges may bear the name of a step by chance.
-  // A profiler had some steps marked, or each: then there are a few more, at most.
   constexpr size_t kMuchMore = 2;
   const size_t other_count = others.front().steps.size();
   const bool has_more = is_by_optimizer ? !others.front().found()

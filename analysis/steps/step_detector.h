@@ -10,11 +10,9 @@
 //
 // A training step begins where the first batch that feeds it is asked for. Without a loader it
 // begins where the previous optimizer step ended, and without an optimizer where the previous
-// backward pass ended. A step of TensorFlow is a run of the function that takes most of the time;
-// it begins where the loop asks for the batch, or with the run. A step ends where the next step
-// begins, so that what follows the optimizer (metrics, logging) belongs to the step. Batches of an
-// evaluation, and the last, empty asking of an epoch, belong to no step. A step that a capture's
-// border cuts is not counted.
+// backward pass ended. It ends where the next step begins, so that what follows the optimizer
+// (metrics, logging) belongs to the step. Batches of an evaluation, and the last, empty asking of
+// an epoch, belong to no step. A step that a capture's border cuts is not counted.
 //
 // Each thread that trains has its own steps.
 
@@ -52,7 +50,6 @@ struct DetectedSteps {
   size_t track = 0;            // index: the thread whose ops or ranges bound the steps
   std::vector<size_t> rivals;  // indices: other threads that train, or have steps of their own
   bool trains = true;          // false: neither an optimizer nor a backward pass was seen
-  bool may_be_some = false;    // the program may have marked some of its steps, for a profiler
   std::vector<DetectedStep> steps;
   // Optimizer steps within each step, of the class that --capture=steps counts.
   size_t counted = 1;
@@ -74,7 +71,6 @@ struct NoSteps {
   bool framework_seen = false;
   bool is_window = false;  // a flight recorder let the older part go
   bool is_xspace = false;  // TensorFlow or JAX recorded it
-  bool is_tensorflow = false;
 };
 // Returns why there are no steps, and what to do.
 std::string NoStepsAdvice(const NoSteps& trace);

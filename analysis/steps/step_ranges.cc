@@ -29,7 +29,6 @@ struct StepRange {
   bool has_number = false;
   uint64_t number = 0;
   bool is_whole = true;  // it ended in the recording
-  bool is_mark = false;  // for a profiler of TensorFlow
 };
 
 proto::NameText TextOf(const std::string& text) {
@@ -137,7 +136,7 @@ void AddNumberedMarks(const Process& process, size_t index, std::vector<StepRang
     range.span = {table.end_ns[mark.row] - table.duration_ns[mark.row], table.end_ns[mark.row]};
     range.track = index;
     range.word = process.String(table.name[mark.row]);
-    range.has_number = range.is_mark = true;
+    range.has_number = true;
     range.number = mark.number;
     all->push_back(std::move(range));
   }
@@ -202,10 +201,7 @@ std::vector<DetectedSteps> StepsFromRanges(ProcessOps& ops, const StepCapture& c
   std::map<size_t, DetectedSteps> by_track;
   for (const StepRange& range : ranges) {
     DetectedSteps& steps = by_track[range.track];
-    if (steps.marker.empty()) {
-      steps.marker = range.word;
-      steps.may_be_some = range.is_mark;
-    }
+    if (steps.marker.empty()) steps.marker = range.word;
     if (range.is_whole && range.span.length() > 0) {
       steps.steps.push_back({range.span, 0, 0, range.number});
     } else {

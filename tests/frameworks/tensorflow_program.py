@@ -4,7 +4,7 @@
 """Small trainings with TensorFlow, whose steps and elements are known. Prints losses as hexadecimal floats.
 
 usage: tensorflow_program.py fit|loop|numbered|eager STEPS
-       tensorflow_program.py profile STEPS FOLDER   (TensorBoard's callback profiles some steps)
+       tensorflow_program.py profile STEPS FOLDER   (the framework's own profiler records ten steps in the middle)
        tensorflow_program.py fork STEPS             (a child is forked between two trainings)
        tensorflow_program.py sections STEPS         (a training for each line of standard input)
 """
@@ -71,6 +71,22 @@ def eager(steps):
     return float(tf.reduce_sum(weights))
 
 
+class Profiled(keras.callbacks.Callback):
+    """What TensorBoard's callback does for `profile_batch`."""
+
+    def __init__(self, folder, first):
+        super().__init__()
+        self.folder, self.first = folder, first
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == self.first:
+            tf.profiler.experimental.start(self.folder)
+
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == self.first + 9:
+            tf.profiler.experimental.stop()
+
+
 def main():
     what, steps = sys.argv[1], int(sys.argv[2])
     if what == "fit":
@@ -82,8 +98,7 @@ def main():
     elif what == "eager":
         losses = [eager(steps)]
     elif what == "profile":
-        first = steps // 2
-        losses = [fit(steps, [keras.callbacks.TensorBoard(sys.argv[3], profile_batch=(first, first + 9))])]
+        losses = [fit(steps, [Profiled(sys.argv[3], steps // 2)])]
     elif what == "fork":
         losses = [fit(steps)]
         child = os.fork()
