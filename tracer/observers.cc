@@ -3,6 +3,8 @@
 
 #include "tracer/observers.h"
 
+#include <string.h>
+
 #include "tracer/samples/sampler.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -13,6 +15,14 @@ bool LookForFrameworks(const Host* host) {
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
   return (sources & proto::kSourceSamples) != 0 && SamplerTryBegin(host);
+}
+
+const char* StateOfOps(const Host& host) {
+  const char* torch = TorchState();
+  if (strcmp(torch, "none") != 0) return torch;
+  if (const char* refusal = host.tensorflow->refusal.load(std::memory_order_acquire))
+    return refusal;
+  return host.tensorflow->framework.load(std::memory_order_acquire) != nullptr ? "active" : torch;
 }
 
 void EndObservers() {

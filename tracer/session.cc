@@ -559,14 +559,7 @@ const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
   return error == 0 ? nullptr : WhyNoSnapshot(error);
 }
 
-// PyTorch's state, and TensorFlow's if there is no PyTorch.
-const char* OpsState() {
-  const char* torch = TorchState();
-  if (strcmp(torch, "none") != 0) return torch;
-  const TensorflowFacts& tensorflow = *g_host->tensorflow;
-  if (const char* refusal = tensorflow.refusal.load(std::memory_order_acquire)) return refusal;
-  return tensorflow.framework.load(std::memory_order_acquire) != nullptr ? "active" : torch;
-}
+const char* OpsState() { return StateOfOps(*g_host); }
 uint64_t RecordsWritten() { return g_counts.events.load(std::memory_order_relaxed); }
 uint64_t RecordsLost() { return g_counts.lost.load(std::memory_order_relaxed); }
 

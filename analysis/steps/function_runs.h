@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What TensorFlow's marks tell of a training loop: runs of compiled functions (tf.function, Keras),
-// and the time in which a loop or a function waits for the next element of a dataset. For the step
-// detector; pure.
+// Reads TensorFlow's marks of a training loop: runs of compiled functions (tf.function, Keras), and
+// waits for the next element of a dataset. For the step detector; pure.
 
 #pragma once
 
@@ -29,7 +28,7 @@ struct OpValue {
   int64_t number = 0;
   uint32_t text = 0;  // string id; 0: it is the number
 };
-// Returns the value `name` (a string id) of a row; none: the operation has no such value.
+// Returns the value `name` (a string id) of a row; none: the operation does not have it.
 std::optional<OpValue> ValueOf(const Track& track, size_t row, uint32_t name);
 
 // A number that the program gave to one of its own marks of a step.
@@ -56,8 +55,8 @@ struct FunctionRuns {
   uint64_t at_end = 0;               // runs that found the dataset at its end
 };
 // Returns the function whose runs take most of a thread's time. Without runs: no thread has any.
-// Of functions of one name those that compute gradients count, if any does: Keras calls its
-// training and its evaluation alike.
+// Keras calls its training and its evaluation alike. If a function of the name computes gradients,
+// only functions with gradients count.
 FunctionRuns MainFunction(ProcessOps& ops);
 
 // Returns whether the process computes gradients or assigns to variables in functions, as far as

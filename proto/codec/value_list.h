@@ -41,8 +41,8 @@ inline bool TakeValue(std::string_view* list, std::string_view* key, std::string
   return IsKey(*key);
 }
 
-// Reads a whole number. False: the text is something else. Numbers of 64 bits without a sign give
-// their bits: ids are such.
+// Reads a whole number. False: the text is something else. A number of 64 bits
+// without a sign gives its bits: ids have them.
 inline bool IsWholeNumber(std::string_view text, int64_t* number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *number);
