@@ -25,6 +25,7 @@
 #include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/state.h"
+#include "inject/tensorflow/level.h"
 #include "inject/text.h"
 #include "inject/tool_thread.h"
 #include "inject/triggers/triggers.h"
@@ -232,6 +233,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
   if (wants_tick) deadlines->tick = 0;
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     if (TickSession()) deadlines->loading = now + kLoadingTime;
+    tensorflow::Tick();
     const uint64_t quiet = now - began < kStartTime ? kQuietTick : kSlowTick;
     deadlines->tick = Now() + (now < deadlines->loading ? kTick : quiet);
   }

@@ -27,6 +27,8 @@
 #include "inject/ring_users.h"
 #include "inject/settings.h"
 #include "inject/signal_sender.h"
+#include "inject/tensorflow/level.h"
+#include "inject/tensorflow/recorder.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
 #include "inject/tool_thread.h"
@@ -167,6 +169,12 @@ void LetRecord() {
   ClipOpenWaits();
   g_process.ring_file->spans_told.store(0, std::memory_order_relaxed);
   g_process.recording.store(RecordingBits(), std::memory_order_release);
+  tensorflow::CaptureBegins();
+}
+
+void LetNothingRecord() {
+  g_process.recording.store(0, std::memory_order_release);
+  tensorflow::CaptureEnds();
 }
 
 bool StartSessionLocked() {
@@ -176,7 +184,7 @@ bool StartSessionLocked() {
   const tracer::Api* api = has_file ? LoadTracer() : LoadedTracer();
   g_process.tracer = api;
   if (!has_file || api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
-    g_process.recording.store(0, std::memory_order_release);
+    LetNothingRecord();
     SetState(CaptureState::kFailed);
     SayWhatWasPosted();  // it may be the drain's reason
     NoteTrouble(LastSaid());
@@ -219,7 +227,7 @@ void RecordAtOnce() noexcept {
   if (State() != CaptureState::kCapturing || g_is_held_back.exchange(0) == 0) return;
   LetRecord();
   // The session may have failed meanwhile.
-  if (State() != CaptureState::kCapturing) g_process.recording.store(0, std::memory_order_release);
+  if (State() != CaptureState::kCapturing) LetNothingRecord();
 }
 
 bool SessionIsDue() noexcept {
@@ -262,7 +270,7 @@ bool StopCapture(const char* trigger) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);
   if (!lock || State() != CaptureState::kCapturing || !StartSessionLocked()) return false;
-  g_process.recording.store(0, std::memory_order_release);
+  LetNothingRecord();
   ranges::CountStarted();
   SetState(CaptureState::kDraining);
   g_process.can_unwind.store(0, std::memory_order_release);
@@ -343,7 +351,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   const bool was_never_drained = SessionIsDue();
   if (was_never_drained && g_process.ring_file != nullptr && RingFileError() != 0)
     CannotRecord(proto::Obstacle::kFile, RingFileError());
-  g_process.recording.store(0, std::memory_order_release);
+  LetNothingRecord();
   g_process.can_unwind.store(0, std::memory_order_release);
   if (was_never_drained) CountLostWithoutFile();
   if (g_process.finished.exchange(1) != 0) return;
@@ -380,6 +388,7 @@ void BeginNewTrace() noexcept {
   g_hurry.store(0);
   NewIdentity();
   ranges::BeginFile();
+  tensorflow::BeginFile();
   g_process.generation.fetch_add(1);
   SetState(CaptureState::kDormant);
   g_process.finished.store(0);
@@ -459,6 +468,8 @@ void AfterForkInChild() noexcept {
   g_process.generation.store(++generation);
   for (proto::RingHeader*& ring : g_rings) ring = nullptr;
   ranges::BeginFile();
+  tensorflow::BeginFile();
+  tensorflow::AfterForkInChild();
   ThreadState& thread = t_thread;
   thread.ring = nullptr;
   thread.refused = 0;
@@ -482,6 +493,7 @@ void ResumeInChild() noexcept {
     // The unwinder knows in the child what it knew in the parent.
     g_process.can_unwind.store(t_at_fork.can_unwind, std::memory_order_release);
     g_process.recording.store(t_at_fork.recording, std::memory_order_release);
+    tensorflow::CaptureBegins();
   }
   if (MayBeDormant() && FallDormant()) return;
   StayAwake();  // without the mapping of a dormant parent

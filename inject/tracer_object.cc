@@ -28,6 +28,7 @@
 #include "inject/ring_file.h"
 #include "inject/ring_room.h"
 #include "inject/settings.h"
+#include "inject/tensorflow/library.h"
 #include "inject/text.h"
 #include "inject/tool_thread.h"
 
@@ -131,6 +132,7 @@ void FillHost() {
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.budget = budget::Facts();
+  g_host.tensorflow = tensorflow::Facts();
   g_host.cannot_record = CannotRecord;
   g_host.say = SayHere;
   g_host.debug = DebugHere;

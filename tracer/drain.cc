@@ -472,7 +472,9 @@ void Drain::WriteTables(bool all) {
   CheckDisk();
   CloseDeadThreads();
   WriteTitle();
-  if (const char* framework = TorchFramework(); framework != nullptr) AddFramework(framework);
+  for (const char* framework :
+       {TorchFramework(), host_->tensorflow->framework.load(std::memory_order_acquire)})
+    if (framework != nullptr) AddFramework(framework);
   WriteInternTables();
   message_.clear();
   AppendClockSnapshot(host_->settings->clock, &message_);
@@ -489,8 +491,12 @@ void Drain::WriteTables(bool all) {
 }
 
 void Drain::AddFramework(const char* framework) {
-  if (strncmp(framework, framework_, sizeof(framework_) - 1) == 0) return;
-  strncpy(framework_, framework, sizeof(framework_) - 1);
+  for (const char*& told : frameworks_) {
+    if (told == framework) return;
+    if (told != nullptr) continue;
+    told = framework;
+    break;
+  }
   message_.clear();
   AppendFramework(framework, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);

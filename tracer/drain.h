@@ -78,6 +78,7 @@ class Drain final : private cupti::BlockSink {
   // Clocks, threads, modules, health; about once a second.
   void WriteTables(bool all);
 
+  // Writes the framework's name once. The text stays for good.
   void AddFramework(const char* framework);
 
   // What left the rings, each stack counted in.
@@ -167,8 +168,8 @@ class Drain final : private cupti::BlockSink {
   uint64_t coarse_step_ = 0;      // longest time that a value stood, in ticks
   bool told_write_error_ = false;
   bool told_memory_ = false;
-  uint32_t told_disk_ = 0;  // the capture that ended for the disk's sake
-  char framework_[64] = {};
+  uint32_t told_disk_ = 0;          // the capture that ended for the disk's sake
+  const char* frameworks_[4] = {};  // those in the trace
   std::vector<char> command_line_;  // as last seen
 
  public:

@@ -317,6 +317,8 @@ void Drain::WriteHealth() {
   if (RowsLost() != 0 && file.trouble[0] != 0) AppendNote(&writer, "disk", file.trouble);
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   AppendSamplerNotes(&writer);
+  if (const char* why = host_->tensorflow->refusal.load(std::memory_order_acquire))
+    AppendNote(&writer, "tensorflow", why);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
     if (*note != 0) AppendNote(&writer, "cuda", note);

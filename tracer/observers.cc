@@ -3,6 +3,8 @@
 
 #include "tracer/observers.h"
 
+#include <string.h>
+
 #include "tracer/python/frame_names.h"
 #include "tracer/python/own_frames.h"
 #include "tracer/samples/sampler.h"
@@ -23,6 +25,14 @@ bool LookForFrameworks(const Host* host) {
   if (is_ready && wants_stacks) OwnFramesBegin(host, *python);
   if (wants_samples) SamplerTryBegin(host, is_ready ? python : nullptr);
   return found == PythonFound::kBegins;
+}
+
+const char* StateOfOps(const Host& host) {
+  const char* torch = TorchState();
+  if (strcmp(torch, "none") != 0) return torch;
+  if (const char* refusal = host.tensorflow->refusal.load(std::memory_order_acquire))
+    return refusal;
+  return host.tensorflow->framework.load(std::memory_order_acquire) != nullptr ? "active" : torch;
 }
 
 void EndObservers() {

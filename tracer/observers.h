@@ -15,6 +15,9 @@ namespace gpuprof::tracer {
 bool LookForFrameworks(const Host* host);
 // Ends all of them, as the capture ends.
 void EndObservers();
+// Returns the state of framework ops: PyTorch's, or TensorFlow's if there is no PyTorch. Static
+// storage. Any thread.
+const char* StateOfOps(const Host& host);
 // Returns the processor time of their threads. Any thread.
 uint64_t ObserversCpuNs();
 // The trace file is a new one.

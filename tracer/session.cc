@@ -559,7 +559,7 @@ const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
   return error == 0 ? nullptr : WhyNoSnapshot(error);
 }
 
-const char* OpsState() { return TorchState(); }
+const char* OpsState() { return StateOfOps(*g_host); }
 uint64_t RecordsWritten() { return g_counts.events.load(std::memory_order_relaxed); }
 uint64_t RecordsLost() { return g_counts.lost.load(std::memory_order_relaxed); }
 

@@ -116,6 +116,12 @@ struct BudgetFacts {
   std::atomic<uint64_t> windows_by_detail[3];
 };
 
+// What is known of TensorFlow in the process (inject/tensorflow/). Texts stay for good.
+struct TensorflowFacts {
+  std::atomic<const char*> framework;  // "TensorFlow 2.21"; null: it was not found
+  std::atomic<const char*> refusal;    // why its marks cannot be recorded; null: they can
+};
+
 // What inject offers. Function pointers are valid for the life of the process.
 struct Host {
   uint32_t size;
@@ -208,6 +214,7 @@ struct Host {
 
   // Null: the recording's cost has no limit.
   const BudgetFacts* budget;
+  const TensorflowFacts* tensorflow;
 
   // Tells the user why the process cannot record, or write its trace further. Any tool thread.
   void (*cannot_record)(proto::Obstacle obstacle, int error);

@@ -28,6 +28,7 @@
 #include "analysis/passes/recorder/skipped.h"
 #include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
+#include "analysis/steps/function_runs.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 
@@ -299,15 +300,22 @@ std::optional<size_t> PassContext::Leading() {
 }
 
 std::string PassContext::NoStepsAdvice() const {
-  bool framework = false;
-  for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice(
-      {.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
-       .marker_given = marker_ != nullptr,
-       .framework_seen = framework,
-       .is_window = IsWindow(),
-       .is_xspace = trace_->importer == kXSpaceImporter,
-       .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
+  bool framework = false, tensorflow = false;
+  for (const size_t i : selected_) {
+    for (const std::string& name : process(i).frameworks) {
+      framework = true;
+      tensorflow = tensorflow || name.starts_with("TensorFlow");
+    }
+  }
+  tensorflow = tensorflow && trace_->importer.empty() && RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
+  if (tensorflow && marker_ == nullptr) return NoStepsOfTensorFlow();
+  return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
+                                  .marker_given = marker_ != nullptr,
+                                  .framework_seen = framework,
+                                  .is_window = IsWindow(),
+                                  .is_xspace = trace_->importer == kXSpaceImporter,
+                                  .has_samples =
+                                      RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

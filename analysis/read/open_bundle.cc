@@ -50,6 +50,9 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
   if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
     trace->tables = trace->tables | TableSet{proto::ChunkKind::kOp, proto::ChunkKind::kApi,
                                              proto::ChunkKind::kLaunch};
+  // What operations say of themselves tells which of them are steps.
+  if (trace->tables.Has(proto::ChunkKind::kOp))
+    trace->tables = trace->tables | TableSet{proto::ChunkKind::kOpValue};
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();

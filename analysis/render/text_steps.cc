@@ -27,7 +27,7 @@ std::string MethodWords(const results::StepSeries& series) {
     case results::STEP_METHOD_LOADER:
       return "loader batches \"" + series.marker() + "\"";
     case results::STEP_METHOD_MODULES:
-      return "runs of the XLA module \"" + series.marker() + "\"";
+      return "runs of \"" + series.marker() + "\"";
     case results::STEP_METHOD_BACKWARD:
       return "backward passes";
     default:

@@ -24,7 +24,7 @@ std::string NoStepsAdvice(const NoSteps& trace) {
            (trace.has_samples
                 ? "no operation of a framework was recorded. `gpuprof stats python` says which "
                   "functions used the processor, and which waited. "
-                : "PyTorch did not run here. ") +
+                : "neither PyTorch nor TensorFlow ran here. ") +
            "To have steps, put an NVTX range called `step` around each. Or name other ranges with "
            "--step-marker: `gpuprof stats ranges` lists them. All figures are for " +
            (trace.is_window ? "the part that the flight recorder kept, not for the whole run."

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/steps/function_runs.h"
 #include "proto/step_names.h"
 
 namespace gpuprof::analysis {
@@ -46,6 +47,12 @@ struct OpenSpan {
   uint32_t depth;
   int64_t floor;  // where its earliest child so far begins; its own end at first
 };
+
+// Returns whether a span without a depth belongs into one that begins at `outer` and ends no
+// earlier. Times that were rounded may begin a little before it.
+bool LiesIn(int64_t start, int64_t end, int64_t outer) {
+  return start >= outer || (end > outer && end - outer >= outer - start);
+}
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -115,15 +122,19 @@ OpTree::OpTree(const OpTable& ops) {
   for (size_t i = 0; i < rows; ++i) {
     const uint32_t row = in_order(i);
     if (crossing[row]) continue;
-    const uint32_t depth = proto::OpDepthOf(ops.operation[row]);
+    uint32_t depth = proto::OpDepthOf(ops.operation[row]);
+    const bool by_time = IsTraceMe(ops, row);
     int64_t end = ops.end_ns[row];
     int64_t start = end - std::max<int64_t>(ops.duration_ns[row], 0);
     while (!open.empty()) {
       const OpenSpan& top = open.back();
       const int64_t top_start = start_[top.row];
-      if (top.depth < depth && (top_start <= start || top_start < end)) break;
+      const bool is_inside = by_time ? LiesIn(start, end, top_start)
+                                     : top.depth < depth && (top_start <= start || top_start < end);
+      if (is_inside) break;
       open.pop_back();
     }
+    if (by_time) depth = open.empty() ? 0 : open.back().depth + 1;
     int64_t& floor = open.empty() ? root_floor : open.back().floor;
     if (!open.empty()) start = std::max(start, start_[open.back().row]);
     end = std::min(end, floor);
@@ -249,10 +260,16 @@ CategoryTimeline ProcessOps::Classify(size_t track) {
   const OpTable& table = process_->tracks[track].op;
   std::vector<Category> category(spans.rows(), Category::kOther);
   std::vector<Owner> owners;
+  std::vector<size_t> elements;  // rows, sorted
+  ElementsOf(*this, track, &elements);
+  const auto is_element = [&](size_t row) {
+    return std::binary_search(elements.begin(), elements.end(), row);
+  };
   for (size_t i = 0; i < spans.rows(); ++i) {
     const uint32_t row = spans.in_order(i);
-    const Category own =
-        OwnCategory(*this, table.name[row], proto::OpScopeOf(table.operation[row]));
+    const Category own = is_element(row) ? Category::kInput
+                                         : OwnCategory(*this, table.name[row],
+                                                       proto::OpScopeOf(table.operation[row]));
     const uint32_t parent = spans.parent(row);
     const Category outer = parent == OpTree::kNone ? Category::kOther : category[parent];
     // An ordinary op is forward work only where nothing else claims it.

@@ -183,6 +183,28 @@ void StepsFromMarks(const Marks& marks, DetectedSteps* out) {
   }
 }
 
+void StepsFromRuns(const Marks& runs, const std::vector<uint32_t>& batches,
+                   const std::vector<Interval>& others, DetectedSteps* out) {
+  const auto first_other = [&](const Interval& run, int64_t until) {
+    const auto at = std::lower_bound(others.begin(), others.end(), run.end,
+                                     [](const Interval& i, int64_t t) { return i.start < t; });
+    return at != others.end() && at->start < until ? at->start : kForever;
+  };
+  size_t with_others = 0;
+  for (size_t i = 0; i + 1 < runs.size(); ++i)
+    with_others += first_other(runs[i].span, runs[i + 1].span.start) != kForever;
+  const bool is_usual = with_others * 2 > runs.size();
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Interval& run = runs[i].span;
+    const bool is_last = i + 1 == runs.size();
+    int64_t end = is_last ? kForever : runs[i + 1].span.start;
+    if (!is_usual || is_last) end = std::min(end, first_other(run, end));
+    // Nothing tells where the last step ends, other than its run.
+    if (end == kForever) end = run.end;
+    if (end > run.start) out->steps.push_back({{run.start, end}, batches[i], 0});
+  }
+}
+
 void StepsFromBackward(ProcessOps& ops, size_t track, const std::vector<Interval>& backward,
                        DetectedSteps* out) {
   const OpTree& tree = ops.tree(track);

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/steps/function_runs.h"
 #include "analysis/steps/optimizer_cycle.h"
 #include "analysis/steps/step_cuts.h"
 #include "analysis/steps/step_ranges.h"
@@ -336,6 +337,32 @@ bool FromBackward(ProcessOps& ops, DetectedSteps* out) {
   return true;
 }
 
+// Returns the steps of a program of TensorFlow: runs of its main function.
+bool FromFunctions(ProcessOps& ops, DetectedSteps* out) {
+  FunctionRuns function = MainFunction(ops);
+  if (function.runs.empty()) return false;
+  out->track = function.track;
+  out->method = results::STEP_METHOD_MODULES;
+  out->marker = std::string(function.word);
+  out->trains = FunctionsTrain(ops);
+  out->other_batches = function.at_end;
+  std::string how = "from one run of the function to the next";
+  const Marks elements = ElementsOf(ops, out->track);
+  DetectedSteps fed = *out;
+  if (!elements.empty())
+    StepsFromBatches(elements, function.runs, {}, ForwardOf(ops, out->track), &fed);
+  // Elements may be taken for something else, or all before the loop.
+  if (fed.steps.size() * 4 >= function.runs.size()) {
+    *out = std::move(fed);
+    how = "from batch to batch, each with a run of the function";
+  } else {
+    StepsFromRuns(function.runs, function.batches, function.other_runs, out);
+  }
+  KeepWithinCaptures(ops.process(), out);
+  Judge(out, how);
+  return true;
+}
+
 // Returns the step of programs that XLA compiled: from a run of the module that takes most of the
 // time to its next run, on the first device.
 bool FromModules(ProcessOps& ops, DetectedSteps* out) {
@@ -381,6 +408,8 @@ std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   DetectedSteps out;
   if (FromBackward(ops, &out)) return {out};
   out = {};
+  if (FromFunctions(ops, &out)) return {out};
+  out = {};
   if (FromModules(ops, &out)) return {out};
   out = {};
   FromLoader(ops, &out);
@@ -403,11 +432,18 @@ std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker
   const size_t count = ranges.empty() ? 0 : ranges.front().steps.size();
   // torch.profiler's own name of a step is not there by chance.
   const bool is_certain = is_by_range || (count > 0 && ranges.front().marker == "ProfilerStep");
-  if (count > 0 && !is_by_optimizer && (is_certain || count >= kEnough)) return ranges;
+  // A profiler of TensorFlow may have some steps marked, or each.
+  const bool may_be_some = count > 0 && !is_by_range &&
+                           !NumberedMarksOf(ops.process(), ranges.front().track).empty();
+  if (count > 0 && !is_by_optimizer && !may_be_some && (is_certain || count >= kEnough))
+    return ranges;
   std::vector<DetectedSteps> others = FromOperations(ops);
   // One or two ranges may bear the name of a step by chance.
-  const bool has_more =
-      is_by_optimizer ? !others.front().found() : count >= others.front().steps.size();
+  constexpr size_t kMuchMore = 2;
+  const size_t other_count = others.front().steps.size();
+  const bool has_more = is_by_optimizer ? !others.front().found()
+                        : may_be_some   ? count * kMuchMore >= other_count
+                                        : count >= other_count;
   return count > 0 && has_more ? ranges : others;
 }
 

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/steps/function_runs.h"
 #include "proto/step_names.h"
 
 namespace gpuprof::analysis {
@@ -127,6 +128,20 @@ void AddRangesOfFramework(const Process& process, size_t index, StepNames* names
   }
 }
 
+// Marks of TensorFlow's profiler with the number of a step, whatever they are called.
+void AddNumberedMarks(const Process& process, size_t index, std::vector<StepRange>* all) {
+  const OpTable& table = process.tracks[index].op;
+  for (const NumberedMark& mark : NumberedMarksOf(process, index)) {
+    StepRange range;
+    range.span = {table.end_ns[mark.row] - table.duration_ns[mark.row], table.end_ns[mark.row]};
+    range.track = index;
+    range.word = process.String(table.name[mark.row]);
+    range.has_number = true;
+    range.number = mark.number;
+    all->push_back(std::move(range));
+  }
+}
+
 // Leaves the outermost ranges of each thread: a range that begins while a step is open is not a
 // step. Times that were rounded may let a range begin a little before the end of the one before:
 // such a range is cut. Sorted by begin.
@@ -179,6 +194,7 @@ std::vector<DetectedSteps> StepsFromRanges(ProcessOps& ops, const StepCapture& c
     if (process.tracks[i].is_stream) continue;
     AddRanges(process, i, &names, &ranges);
     AddRangesOfFramework(process, i, &names, &ranges);
+    AddNumberedMarks(process, i, &ranges);
   }
   ranges = Outermost(std::move(ranges));
   Number(capture.begin == StepCapture::Begin::kRange ? capture.first : 1, &ranges);

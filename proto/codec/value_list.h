@@ -41,11 +41,17 @@ inline bool TakeValue(std::string_view* list, std::string_view* key, std::string
   return IsKey(*key);
 }
 
-// Reads a whole number. False: the text is something else.
+// Reads a whole number. False: the text is something else. A number of 64 bits
+// without a sign gives its bits: ids have them.
 inline bool IsWholeNumber(std::string_view text, int64_t* number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *number);
-  return error == std::errc() && stop == end;
+  if (error == std::errc()) return stop == end;
+  if (error != std::errc::result_out_of_range) return false;
+  uint64_t bits = 0;
+  const auto [last, overflow] = std::from_chars(text.data(), end, bits);
+  *number = static_cast<int64_t>(bits);
+  return overflow == std::errc() && last == end;
 }
 
 }  // namespace gpuprof::codec

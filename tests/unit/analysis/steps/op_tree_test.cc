@@ -51,6 +51,30 @@ TEST(OpTree, ParentsAndSelfTimes) {
   EXPECT_EQ(tree.Busy(), (std::vector<Interval>{{0, 130}}));
 }
 
+TEST(OpTree, MarksWithoutADepthNestByTheirTimes) {
+  ProcessBuilder builder(1);
+  builder.Thread(1)
+      .Op("run", 0, 1000, proto::OpScope::kTraceMe)
+      .Op("early", 100, 300, proto::OpScope::kTraceMe)
+      .Op("late", 400, 900, proto::OpScope::kTraceMe)
+      .Op("moment", 500, 500, proto::OpScope::kTraceMe)
+      .Op("next", 1000, 1300, proto::OpScope::kTraceMe);
+  Process process = builder.Build();
+  OpTable& ops = process.tracks[0].op;
+  Column<uint32_t> operations;
+  for (size_t row = 0; row < ops.rows(); ++row) operations.push_back(ops.operation[row] & 0xffff);
+  ops.operation = operations;
+  const OpTree tree(ops);
+  // Rows by end: early, moment, late, run, next.
+  EXPECT_EQ(tree.parent(0), 3u);
+  EXPECT_EQ(tree.parent(1), 2u);
+  EXPECT_EQ(tree.parent(2), 3u);
+  EXPECT_EQ(tree.parent(3), OpTree::kNone);
+  EXPECT_EQ(tree.parent(4), OpTree::kNone);
+  EXPECT_EQ(tree.self_ns(3), 1000 - 200 - 500);
+  EXPECT_EQ(tree.self_ns(2), 500);
+}
+
 TEST(OpTree, UnfinishedSpansShareTheirEnd) {
   ProcessBuilder builder(1);
   builder.Thread(1).Op("outer", 0, 100, proto::OpScope::kFunction, proto::kFlagIncomplete);

@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Real TensorFlow, with no change of the program: steps, operations and tf.data, beside the framework's own profiler."""
+
+import collections
+import functools
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+import xspace_files as xs
+from process_support import ROOT, clean_environment, gpuprof, run_bare
+from waiting import LIMIT_S, wait_until
+
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = ROOT / ".deps" / "tensorflow" / "bin" / "python"
+ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="TensorFlow is not installed: scripts/setup --only test")
+
+
+def _command(*words):
+    return [PYTHON, HERE / "tensorflow_program.py", *words]
+
+
+@functools.cache
+def _bare(*words):
+    done = run_bare(_command(*words), env=ENVIRONMENT)
+    assert done.status == 0, done.err.decode()
+    return done.out
+
+
+def _stats(bundle, name, *options):
+    done = gpuprof("stats", name, "--json", *options, bundle)
+    assert done.status == 0, done.err.decode()
+    return json.loads(done.out)
+
+
+def _counts(bundle):
+    return {row["name"]: row["count"] for row in _stats(bundle, "ops", "--limit", "0")["ops"]}
+
+
+def _all_steps(series):
+    return series["count"] + series["warmup_count"]
+
+
+def _recorded(record, *words, options=()):
+    """The outcome of a recorded run, whose output is that of a bare one."""
+    outcome = record(_command(*words), *options, env=ENVIRONMENT)
+    assert (outcome.status, outcome.out) == (0, _bare(*words)), outcome.err.decode()
+    return outcome
+
+
+def test_keras_fit_has_its_steps(record):
+    steps = 400
+    outcome = _recorded(record, "fit", str(steps))
+    trace = outcome.trace()
+    assert trace.lost == 0, trace.losses
+    assert trace.frameworks == ["TensorFlow 2.21"]
+    (series,) = _stats(outcome.bundle, "steps")["series"]
+    assert _all_steps(series) == steps, series
+    counts = _counts(outcome.bundle)
+    # One run a step, and one that finds the dataset at its end, of which all threads tell from the first on.
+    assert counts["ExecutorState::ProcessAsync::Start"] >= steps
+    # The operations come when their costs are known.
+    assert 0 < counts["FunctionRun"] <= steps + 1
+    assert counts["Iterator::Prefetch"] == counts["IteratorGetNextOp::DoCompute"] > 0, counts
+    overview = _stats(outcome.bundle, "overview")
+    words = json.dumps(overview)
+    assert "PyTorch did not run" not in words and "DataLoader" not in words
+
+
+def test_a_loop_of_ones_own_has_its_steps(record):
+    steps = 300
+    outcome = _recorded(record, "loop", str(steps))
+    (series,) = _stats(outcome.bundle, "steps")["series"]
+    assert (_all_steps(series), series["marker"]) == (steps, "train_step"), series
+
+
+def test_steps_that_the_program_numbers_have_these_numbers(record):
+    steps = 300
+    outcome = _recorded(record, "numbered", str(steps))
+    result = _stats(outcome.bundle, "steps")
+    (series,) = result["series"]
+    assert (_all_steps(series), series["method"], series["marker"]) == (steps, "ranges", "train"), series
+    assert [step["number"] for step in result["steps"]] == list(range(100, 100 + steps))
+
+
+def test_without_functions_the_batches_are_the_steps(record):
+    outcome = _recorded(record, "eager", "120")
+    (series,) = _stats(outcome.bundle, "steps")["series"]
+    assert abs(_all_steps(series) - 120) <= 1, series
+
+
+def test_without_ops_the_library_makes_no_marks(record):
+    outcome = _recorded(record, "fit", "120", options=("--trace=locks,threads",))
+    assert len(outcome.trace().ops["time"]) == 0
+
+
+def _exported_ops(bundle, tmp_path):
+    """Name, thread, begin and end of each mark, by CLOCK_REALTIME."""
+    origin = _stats(bundle, "steps")["meta"]["origin_realtime_ns"]
+    path = tmp_path / "events.json"
+    assert gpuprof("export", "--format", "chrome", "-o", path, bundle).status == 0
+    for event in json.loads(path.read_text())["traceEvents"]:
+        if event["ph"] == "X" and event["cat"] == "cpu_op":
+            begin = origin + round(event["ts"] * 1000)
+            yield event["name"], event["tid"], begin, begin + round(event["dur"] * 1000)
+
+
+def _events_of(path):
+    """The same of an XSpace of TensorFlow; a thread is a line."""
+    planes = xs.read_planes(path)
+    begin = next(plane.stats["profile_start_time"] for plane in planes if plane.name == "Task Environment")
+    for plane in planes:
+        for line in plane.lines:
+            for event in line.events:
+                yield event.name.split("#")[0], line.id, begin + event.start, begin + event.end
+
+
+def test_the_frameworks_own_profiler_sees_the_same_at_the_same_time(record, tmp_path):
+    """It records ten steps in the middle: each event of its file is in the recording, and no other."""
+    clocks = 50_000  # ns that the clocks of both may differ by: they are compared once a second
+    outcome = _recorded(record, "profile", "400", str(tmp_path / "logs"))
+    (path,) = (tmp_path / "logs").glob("**/*.xplane.pb")
+    theirs = list(_events_of(path))
+    assert len(theirs) > 500
+    first, last = min(event[2] for event in theirs), max(event[3] for event in theirs)
+    ours = collections.defaultdict(list)
+    for name, *event in _exported_ops(outcome.bundle, tmp_path):
+        if event[1] >= first - clocks and event[2] <= last + clocks:
+            ours[name].append(event)
+    threads, missing = collections.defaultdict(set), []
+    for name, line, begin, end in sorted(theirs, key=lambda event: event[2]):
+        near = [event for event in ours[name] if abs(event[1] - begin) < clocks and abs(event[2] - event[1] - (end - begin)) < 5000]
+        if near:
+            found = min(near, key=lambda event: abs(event[1] - begin))
+            ours[name].remove(found)
+            threads[line].add(found[0])
+        else:
+            missing.append((name, begin - first, end - begin))
+    extra = [(name, begin - first, end - begin) for name, events in ours.items() for _, begin, end in events
+             if begin > first + clocks and end < last - clocks]
+    assert (missing, extra) == ([], [])
+    assert all(len(found) == 1 for found in threads.values()) and len(set.union(*threads.values())) == len(threads)
+    (series,) = _stats(outcome.bundle, "steps")["series"]
+    assert _all_steps(series) == 400, series
+
+
+def test_captures_begin_and_end_again(session):
+    steps = 150
+    run = session(_command("sections", str(steps)), "--capture=off", env=ENVIRONMENT)
+    assert run.line() == "ready"
+    losses = []
+    for _ in range(2):
+        assert run.ctl("start").status == 0
+        run.wait_for(lambda: run.state()["ops"] == "active")
+        run.tell("go\n")
+        losses.append(run.line())
+        assert run.ctl("stop").status == 0
+        run.tell("go\n")
+        losses.append(run.line())
+    outcome = run.finish()
+    assert outcome.status == 0 and set(losses) == set(json.loads(_bare("fit", str(steps))))
+    trace = outcome.trace()
+    assert trace.lost == 0, trace.losses
+    captures = collections.Counter(trace.ops["capture"].tolist())
+    assert set(captures) == {1, 2}
+    (series,) = _stats(outcome.bundle, "steps")["series"]
+    assert _all_steps(series) == 2 * steps, series
+
+
+def test_a_forked_child_leaves_the_parent_its_marks(record):
+    steps = 150
+    outcome = _recorded(record, "fork", str(steps))
+    parent = max(outcome.traces(), key=lambda trace: len(trace.ops["time"]))
+    (series,) = [one for one in _stats(outcome.bundle, "steps")["series"] if one["pid"] == parent.pid]
+    assert _all_steps(series) == 2 * steps, series
+
+
+def test_a_late_arrival_sees_the_rest(tmp_path):
+    """The slots of the program's libraries lead to the hooks from then on, and back again."""
+    bundle = tmp_path / "bundle"
+    program = subprocess.Popen(list(map(str, _command("sections", "200"))), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=clean_environment(ENVIRONMENT), bufsize=0)
+
+    def train():
+        program.stdin.write(b"go\n")
+        return program.stdout.readline().decode().strip()
+
+    def has_marks():
+        answer = json.loads(gpuprof("ctl", "status", "--json", program.pid).out)
+        return (answer["processes"][0] if "processes" in answer else answer)["ops"] == "active"
+
+    try:
+        assert program.stdout.readline() == b"ready\n"
+        before = train()
+        done = gpuprof("attach", program.pid, "--wait=60s", "-o", bundle)
+        assert done.status == 0, done.words
+        wait_until(has_marks, "marks of TensorFlow")
+        within = [train(), train()]
+        assert gpuprof("detach", program.pid).status == 0
+        assert [before, *within, train()] == json.loads(_bare("fit", "200")) * 4
+        program.stdin.close()
+        assert program.wait(timeout=LIMIT_S) == 0
+        assert program.stderr.read() == b""
+    finally:
+        program.kill()
+        program.wait()
+        for stream in (program.stdin, program.stdout, program.stderr):
+            stream.close()
+    (series,) = _stats(bundle, "steps")["series"]
+    assert _all_steps(series) == 400, series
