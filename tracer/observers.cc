@@ -6,6 +6,7 @@
 #include "tracer/python/frame_names.h"
 #include "tracer/python/own_frames.h"
 #include "tracer/samples/sampler.h"
+#include "tracer/python_agent/python_agent.h"
 #include "tracer/torch/torch_observer.h"
 
 namespace gpuprof::tracer {
@@ -14,6 +15,7 @@ bool LookForFrameworks(const Host* host) {
   if (host->program_started->load(std::memory_order_acquire) == 0) return false;
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
+  if ((sources & proto::kSourceOps) != 0) AgentTick(host);
   const bool wants_samples = (sources & proto::kSourceSamples) != 0;
   const bool wants_stacks = host->settings->stack_depth != 0;
   if (!wants_samples && !wants_stacks) return false;
@@ -51,6 +53,7 @@ void ObserversAfterForkChild() {
   TorchAfterForkChild();
   SamplerAfterForkChild();
   FrameNamesBeginFile();
+  AgentAfterForkChild();
 }
 
 }  // namespace gpuprof::tracer

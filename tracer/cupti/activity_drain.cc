@@ -218,6 +218,10 @@ ThreadTracks::Answer ActivityDrain::TrackAt(uint32_t tid, uint64_t time) {
   return {life.track, ns_of(life.since), ns_of(life.until)};
 }
 
+uint32_t ActivityDrain::TrackOf(uint32_t tid, uint64_t ticks) {
+  return lives_.Find(tid, ticks, proto::ReadTicks(host_->settings->clock)).track;
+}
+
 uint32_t ActivityDrain::NewTrack() {
   return host_->next_track->fetch_add(1, std::memory_order_relaxed) + 1;
 }

@@ -50,6 +50,8 @@ class ActivityDrain : public ThreadTracks {
   // A ring is given back: its thread has ended, though not all that CUPTI tells of it is here.
   void ThreadEnded(const proto::RingHeader& ring) { lives_.AddEnded(ring); }
 
+  // The same at a time in ticks, for marks of another recorder.
+  uint32_t TrackOf(uint32_t tid, uint64_t ticks);
   Answer TrackAt(uint32_t tid, uint64_t time) override;
   uint32_t NewTrack() override;
 
