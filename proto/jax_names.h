@@ -13,8 +13,4 @@ inline constexpr char kRecorderDomain[] = "gpuprof";
 // the profiler ran.
 inline constexpr char kJaxGap[] = "JAX was not recorded";
 
-// A step of a program that marks its steps for JAX's profiler. The program's word is the range's
-// domain, and the number its payload.
-inline constexpr char kJaxStep[] = "step";
-
 }  // namespace gpuprof::proto

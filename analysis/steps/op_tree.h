@@ -61,7 +61,8 @@ enum class NameKind : uint8_t {
   kZeroGrad,
   kLoaderNext,
   kAnnotation,
-  kAutograd
+  kAutograd,
+  kResultWait  // JAX's wait for what a program computes
 };
 NameKind KindOfName(std::string_view name);
 

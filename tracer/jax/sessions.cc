@@ -39,6 +39,7 @@ struct State {
   uint32_t last_capture = 0;   // that a window was handed over for
   bool knows_programs = false;  // of this capture
   bool has_cuda = false;
+  uint32_t tid = 0;  // of the agent's thread
   std::atomic<uint32_t> lock{0};
   std::atomic<bool> has_user{false};
   std::atomic<uint64_t> user_since{0};
@@ -182,7 +183,7 @@ Ended EndLocked(const Python& python) {
   PyObject* const bytes = Stop(python, session);
   Window facts = {};
   facts.capture = g.capture;
-  facts.tid = ThreadId();
+  facts.tid = g.tid;
   facts.is_first = g.last_capture != g.capture;
   facts.begin = g.begun;
   facts.end = Now(g_clock);
@@ -452,6 +453,7 @@ Begun Begin(const Python& python, uint32_t capture, bool has_cuda) {
   // The program may have begun one, or have come to its end, while the lock was waited for.
   if (g.session.load() == nullptr && !g.is_over.load() && (!g.has_user.load() || may_be_over)) {
     g.capture = capture;
+    g.tid = ThreadId();
     g.begun = Now(g_clock);
     g.has_cuda = has_cuda;
     g.session.store(MakeSession(python, /*has_programs=*/false, &how));

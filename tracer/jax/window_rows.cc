@@ -252,11 +252,6 @@ void WindowRows::ReadValue(Text message, Text event_name, Mark* mark) {
     case stat_field::kUnsigned:
     case stat_field::kSigned:
       value.number = static_cast<int64_t>(stat.value);
-      if (name->text == "step_num") {
-        mark->is_step = true;
-        mark->step = stat.value;
-        return;
-      }
       break;
     case stat_field::kReference: {
       Name* const target = Find(&stats_, stat.value);
@@ -291,8 +286,7 @@ void WindowRows::SetDepths() {
     Mark& mark = marks_[i];
     while (!open.empty() && open.back() <= mark.start) open.pop_back();
     mark.depth = static_cast<uint16_t>(std::min<size_t>(open.size(), kMostDepth));
-    // A step is a range, and not the op that other ops lie in.
-    if (!mark.is_step) open.push_back(mark.end);
+    open.push_back(mark.end);
   }
   std::sort(order_.begin(), order_.end(), [this](uint32_t a, uint32_t b) {
     const Mark &x = marks_[a], &y = marks_[b];
@@ -307,20 +301,6 @@ void WindowRows::WriteMarks(uint32_t track) {
     const Mark& mark = marks_[i];
     const uint64_t duration = mark.end - mark.start;
     Name& name = events_[mark.name];
-    if (mark.is_step) {
-      const uint64_t row[] = {
-          mark.end,
-          duration,
-          IdOf(Text(proto::kJaxStep)),
-          static_cast<uint32_t>(proto::RangeKind::kPushPop) |
-              static_cast<uint32_t>(proto::NvtxPayload::kUint64) << 4,
-          IdOf(&name),
-          0,
-          mark.step,
-          0};
-      Rows(ChunkKind::kRange, track)->Append(row, mark.start);
-      continue;
-    }
     for (uint32_t v = mark.values; v < mark.values + mark.count; ++v) {
       const Value& value = values_[v];
       const uint64_t row[] = {mark.end, value.name, static_cast<uint64_t>(value.number),

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes rows of windows: each mark is an op on its thread's track, with its values before it. A mark
-// with a step's number is a range. The time between two windows is a range, too.
+// Makes rows of windows: each mark is an op on its thread's track, with its values before it.
+// The time between two windows is a range.
 //
 // The drain thread, or whoever holds its pass.
 
@@ -60,8 +60,6 @@ class WindowRows {
     uint32_t values = 0;          // place of its first value
     uint16_t count = 0;           // of values
     uint16_t depth = 0;
-    bool is_step = false;
-    uint64_t step = 0;
   };
   struct Value {
     uint32_t name = 0, text = 0;  // string ids
