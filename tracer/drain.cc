@@ -14,6 +14,7 @@
 #include "tracer/base/memory.h"
 #include "tracer/clock_snapshot.h"
 #include "tracer/disk_room.h"
+#include "tracer/jax/sessions.h"
 #include "tracer/process_facts.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -478,7 +479,8 @@ void Drain::WriteTables(bool all) {
   CheckDisk();
   CloseDeadThreads();
   WriteTitle();
-  if (const char* framework = TorchFramework(); framework != nullptr) AddFramework(framework);
+  for (const char* framework : {TorchFramework(), jax::Framework()})
+    if (framework != nullptr) AddFramework(framework);
   WriteInternTables();
   message_.clear();
   AppendClockSnapshot(host_->settings->clock, &message_);
@@ -495,8 +497,12 @@ void Drain::WriteTables(bool all) {
 }
 
 void Drain::AddFramework(const char* framework) {
-  if (strncmp(framework, framework_, sizeof(framework_) - 1) == 0) return;
-  strncpy(framework_, framework, sizeof(framework_) - 1);
+  for (const char*& told : frameworks_) {
+    if (told == framework) return;
+    if (told != nullptr) continue;
+    told = framework;
+    break;
+  }
   message_.clear();
   AppendFramework(framework, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);

@@ -79,6 +79,7 @@ class Drain final : private cupti::BlockSink, private jax::TrackSource {
   // Clocks, threads, modules, health; about once a second.
   void WriteTables(bool all);
 
+  // Writes the framework's name once. The text stays for good.
   void AddFramework(const char* framework);
 
   // What left the rings, each stack counted in.
@@ -116,6 +117,7 @@ class Drain final : private cupti::BlockSink, private jax::TrackSource {
   void WriteStringsBlock() override { has_all_names_ = WriteInternTables(); }
   void WriteRowBlock(codec::ChunkBuilder* rows) override;
   uint32_t TrackOf(uint32_t tid, uint64_t ticks) override;
+  void WriteTracks() override { activities_.WriteThreads(this); }
   void LoseRowBlock(codec::ChunkBuilder* rows) override { PassingWriter()->LoseEvents(rows); }
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
@@ -171,7 +173,7 @@ class Drain final : private cupti::BlockSink, private jax::TrackSource {
   bool told_write_error_ = false;
   bool told_memory_ = false;
   uint32_t told_disk_ = 0;  // the capture that ended for the disk's sake
-  char framework_[64] = {};
+  const char* frameworks_[4] = {};  // those in the trace
   std::vector<char> command_line_;  // as last seen
 
  public:

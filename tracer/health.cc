@@ -188,7 +188,7 @@ char* AppendDigits(char* end, uint64_t number) {
 void AppendJaxNotes(codec::PbWriter* writer, const jax::WindowRows& rows) {
   if (*AgentNote() != 0) AppendNote(writer, "jax", AgentNote());
   char text[256];
-  if (rows.gaps() != 0) {
+  if (rows.gap_ns() >= 1'000'000) {
     char* end = AppendDigits(stpcpy(text, "JAX's marks are recorded in windows: "),
                              rows.gap_ns() / 1'000'000);
     end = AppendDigits(stpcpy(end, " ms between them are missing, in "), rows.gaps());
@@ -292,7 +292,7 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kRangeValue,
              host_->ring_file->range_values_lost.load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
-  writer.Varint(3, counts_->control_cpu_ns.load(std::memory_order_relaxed));
+  writer.Varint(3, counts_->control_cpu_ns.load(std::memory_order_relaxed) + AgentCpuNs());
   writer.Varint(4, StackSamples());
   writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));

@@ -161,8 +161,6 @@ NameKind KindOfName(std::string_view name) {
     return NameKind::kAnnotation;
   // Autograd's engine opens this ordinary op around each of its nodes.
   if (StartsWith(name, "autograd::engine::evaluate_function")) return NameKind::kAutograd;
-  if (name.ends_with("Buffer::Await") || name.ends_with("::BlockHostUntilReady"))
-    return NameKind::kResultWait;
   return NameKind::kPlain;
 }
 
@@ -205,8 +203,6 @@ Category OwnCategory(const ProcessOps& ops, uint32_t name, proto::OpScope scope)
       return Category::kBackward;
     case NameKind::kAnnotation:
       return Category::kOther;
-    case NameKind::kResultWait:
-      return Category::kBlocked;
     case NameKind::kPlain:
       break;
   }

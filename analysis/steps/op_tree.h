@@ -61,8 +61,7 @@ enum class NameKind : uint8_t {
   kZeroGrad,
   kLoaderNext,
   kAnnotation,
-  kAutograd,
-  kResultWait  // JAX's wait for what a program computes
+  kAutograd
 };
 NameKind KindOfName(std::string_view name);
 

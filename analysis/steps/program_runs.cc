@@ -104,6 +104,20 @@ ProgramRuns MainProgram(ProcessOps& ops) {
   return best;
 }
 
+std::vector<Interval> ResultWaits(const Process& process, size_t track) {
+  std::vector<uint32_t> names;
+  for (const auto& [id, text] : process.strings)
+    if (text.ends_with("Buffer::Await") || text.ends_with("::BlockHostUntilReady"))
+      names.push_back(id);
+  const OpTable& table = process.tracks[track].op;
+  std::vector<Interval> waits;
+  for (size_t row = 0; !names.empty() && row < table.rows(); ++row) {
+    if (std::find(names.begin(), names.end(), table.name[row]) == names.end()) continue;
+    waits.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
+  }
+  return UnionOf(std::move(waits));
+}
+
 std::vector<Interval> UnrecordedTimes(const Process& process) {
   std::vector<Interval> times;
   for (const Track& track : process.tracks) {

@@ -29,6 +29,9 @@ struct ProgramRuns {
 // function was called three times.
 ProgramRuns MainProgram(ProcessOps& ops);
 
+// Returns when a thread waited for what programs of JAX compute: sorted and disjoint.
+std::vector<Interval> ResultWaits(const Process& process, size_t track);
+
 // Returns when marks of JAX are missing: sorted and disjoint.
 std::vector<Interval> UnrecordedTimes(const Process& process);
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <limits>
 
+#include "analysis/steps/program_runs.h"
 #include "analysis/steps/wait_kind.h"
 
 namespace gpuprof::analysis {
@@ -183,6 +184,19 @@ CategoryTimeline WithGradientWork(const CategoryTimeline& timeline) {
   return CategoryTimeline(std::move(segments));
 }
 
+// Gives the time in which the thread waited for results to the waits.
+CategoryTimeline WithResultWaits(const CategoryTimeline& timeline,
+                                 const std::vector<Interval>& waits) {
+  if (waits.empty()) return timeline;
+  CategoryTimeline result;
+  result.FillGaps(waits, Category::kBlocked);
+  std::array<std::vector<Interval>, kCategories> others;
+  for (const Segment& segment : timeline.segments())
+    others[static_cast<size_t>(segment.category)].push_back({segment.start, segment.end});
+  for (size_t i = 0; i < kCategories; ++i) result.FillGaps(others[i], static_cast<Category>(i));
+  return result;
+}
+
 // Sorted and disjoint gaps between neighbouring spans of `sorted`.
 std::vector<Interval> GapsOf(const std::vector<Interval>& sorted) {
   std::vector<Interval> gaps;
@@ -287,6 +301,7 @@ CategoryTimeline StepTimeline(ProcessOps& ops, size_t track, const std::vector<s
   // The thread waits for the other one, which is at its backward pass.
   FillEmptyGaps(GapsOf(elsewhere), Category::kBackward, &timeline);
   timeline = WithGradientWork(timeline);
+  timeline = WithResultWaits(timeline, ResultWaits(ops.process(), track));
   const WaitTable& waits = ops.process().tracks[track].wait;
   timeline.FillGaps(WaitsOf(waits, /*contended=*/true), Category::kLockWait);
   timeline.FillGaps(WaitsOf(waits, /*contended=*/false), Category::kBlocked);

@@ -151,6 +151,10 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
              [this](auto* out) { return sorter_.TakeFunctions(out); });
   WriteTable(ChunkKind::kGraphNodes, codec::chunk_field::kGraphNodes, sink,
              [this](auto* out) { return TakeGraphs(out); });
+  WriteThreads(sink);
+}
+
+void ActivityDrain::WriteThreads(BlockSink* sink) {
   WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {
     return lives_.TakeMade(proto::ReadTicks(host_->settings->clock), out);
   });

@@ -52,6 +52,8 @@ class ActivityDrain : public ThreadTracks {
 
   // The same at a time in ticks, for marks of another recorder.
   uint32_t TrackOf(uint32_t tid, uint64_t ticks);
+  // Writes the threads that got a track of their own since the last time.
+  void WriteThreads(BlockSink* sink);
   Answer TrackAt(uint32_t tid, uint64_t time) override;
   uint32_t NewTrack() override;
 

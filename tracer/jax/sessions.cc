@@ -50,6 +50,7 @@ struct State {
   std::atomic<bool> saw_device_tracer{false};
   std::atomic<uint64_t> yielded{0};
   std::atomic<const char*> note{""};
+  std::atomic<const char*> framework{nullptr};
   void (*wake)() = nullptr;
 };
 constinit State g;
@@ -403,6 +404,23 @@ PyObject* FindModule(const Python& python) {
   return nullptr;
 }
 
+// "JAX" and jaxlib's version, as far as it says one.
+void NameFramework(const Python& python) {
+  static char name[48];
+  char* const end = stpcpy(name, "JAX");
+  PyObject* const modules = python.modules();
+  PyObject* const jaxlib = modules != nullptr ? python.item(modules, "jaxlib") : nullptr;
+  PyObject* const version = jaxlib != nullptr ? python.attribute(jaxlib, "__version__") : nullptr;
+  const char* const text = version != nullptr ? python.text(version) : nullptr;
+  if (text != nullptr) {
+    *end = ' ';
+    strncpy(end + 1, text, sizeof name - 5);
+  }
+  python.Drop(version);
+  python.clear_error();
+  g.framework.store(name);
+}
+
 void StandBeforeServer(const Python& python, PyObject* module) {
   PyObject* const real = python.attribute(module, "start_server");
   PyObject* const function =
@@ -434,6 +452,7 @@ Ready Prepare(const Python& python) {
   if (made != nullptr && RegisterExit(python) && RegisterForks(python) &&
       python.set_attribute(module, "ProfilerSession", made) == 0) {
     StandBeforeServer(python, module);
+    NameFramework(python);
     ready = Ready::kYes;
   } else {
     g.note.store("not recorded: this release of JAX has another profiler");
@@ -478,6 +497,7 @@ bool IsOver() { return g.is_over.load() || g.is_forked.load(); }
 void NoteDeviceTracer() { g.saw_device_tracer.store(true); }
 Windows& WaitingWindows() { return g_windows; }
 const char* SessionNote() { return g.note.load(); }
+const char* Framework() { return g.framework.load(); }
 uint64_t TimesYielded() { return g.yielded.load(); }
 
 void ForgetSessions() {

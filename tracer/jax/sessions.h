@@ -52,6 +52,8 @@ void NoteDeviceTracer();
 Windows& WaitingWindows();
 // Words for the trace's health; "": there is nothing to say. Static storage.
 const char* SessionNote();
+// "JAX 0.10.2"; null: it was not found. Static storage.
+const char* Framework();
 // How often the program's own session went first.
 uint64_t TimesYielded();
 

@@ -415,9 +415,10 @@ codec::ChunkBuilder* WindowRows::Rows(ChunkKind kind, uint32_t track) {
   return builders_.back().get();
 }
 
-// Names that rows refer to come before them.
+// Names and threads that rows refer to come before them.
 void WindowRows::Flush() {
   if (builders_.empty()) return;
+  tracks_->WriteTracks();
   sink_->WriteStringsBlock();
   for (const auto& builder : builders_)
     if (builder->count() != 0) sink_->WriteRowBlock(builder.get());

@@ -28,6 +28,8 @@ class TrackSource {
  public:
   virtual ~TrackSource() = default;
   virtual uint32_t TrackOf(uint32_t tid, uint64_t ticks) = 0;
+  // Writes down whose the new tracks are.
+  virtual void WriteTracks() = 0;
 };
 
 class WindowRows {

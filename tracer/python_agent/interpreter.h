@@ -52,6 +52,7 @@ inline constexpr int kPyArguments = 1, kPyKeywords = 2;  // METH_VARARGS, METH_K
   X(new_bool, PyBool_FromLong, PyObject*, (long))                                               \
   X(as_long, PyLong_AsLong, long, (PyObject*))                                                  \
   X(new_text, PyUnicode_FromString, PyObject*, (const char*))                                   \
+  X(text, PyUnicode_AsUTF8, const char*, (PyObject*))                                           \
   X(bytes, PyBytes_AsStringAndSize, int, (PyObject*, char**, ptrdiff_t*))                       \
   X(new_function, PyCFunction_NewEx, PyObject*, (PyMethod*, PyObject*, PyObject*))              \
   X(new_method, PyInstanceMethod_New, PyObject*, (PyObject*))                                   \

@@ -38,6 +38,7 @@ struct Agent {
   std::atomic<uint32_t> capture{0};
   std::atomic<uint32_t> runs{0};     // a futex: 1: there is a thread
   std::atomic<uint32_t> changes{0};  // a futex: the thread sleeps on it
+  std::atomic<uint64_t> cpu_ns{0};
   std::atomic<const char*> note{""};
 };
 constinit Agent agent;
@@ -55,10 +56,12 @@ void HasEnded(void*) {
 void* Main(void*) {
   agent.host->adopt_program_thread("gpuprof-python");
   pthread_setspecific(agent.key, &agent);
+  const uint64_t cpu_before = agent.cpu_ns.load();
   for (;;) {
     const uint32_t changes = agent.changes.load();
     const uint64_t pause =
         jax::Round(*agent.host, *agent.python, agent.capture.load(), agent.is_asked);
+    agent.cpu_ns.store(cpu_before + proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
     if (pause == 0) break;
     FutexWait(&agent.changes, changes, pause);
   }
@@ -134,8 +137,11 @@ void AgentAfterForkChild() {
   jax::RecorderAfterForkChild();
   agent.runs.store(0);
   agent.capture.store(0);
+  agent.cpu_ns.store(0);
   agent.note.store("");
 }
+
+uint64_t AgentCpuNs() { return agent.cpu_ns.load(); }
 
 const char* AgentNote() {
   const char* note = jax::SessionNote();

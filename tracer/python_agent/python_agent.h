@@ -28,6 +28,8 @@ void AgentEndCapture(bool waits);
 // In a forked child: the thread is the parent's.
 void AgentAfterForkChild();
 
+// Processor time of the thread so far. Any thread.
+uint64_t AgentCpuNs();
 // Words for the trace's health; "": there is nothing to say. Any thread.
 const char* AgentNote();
 
