@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "proto/jax_names.h"
@@ -63,6 +64,10 @@ Marks OutermostCalls(ProcessOps& ops, size_t track, const ProgramCalls& calls) {
   return marks;
 }
 
+bool IsResultWait(std::string_view mark) {
+  return mark.ends_with("Buffer::Await") || mark.ends_with("::BlockHostUntilReady");
+}
+
 struct CallGroup {
   Marks runs;
   std::vector<int64_t> times;  // until the next call
@@ -107,8 +112,7 @@ ProgramRuns MainProgram(ProcessOps& ops) {
 std::vector<Interval> ResultWaits(const Process& process, size_t track) {
   std::vector<uint32_t> names;
   for (const auto& [id, text] : process.strings)
-    if (text.ends_with("Buffer::Await") || text.ends_with("::BlockHostUntilReady"))
-      names.push_back(id);
+    if (IsResultWait(text)) names.push_back(id);
   const OpTable& table = process.tracks[track].op;
   std::vector<Interval> waits;
   for (size_t row = 0; !names.empty() && row < table.rows(); ++row) {
@@ -116,6 +120,24 @@ std::vector<Interval> ResultWaits(const Process& process, size_t track) {
     waits.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
   }
   return UnionOf(std::move(waits));
+}
+
+std::vector<Interval> ProgramWork(const Process& process, size_t track) {
+  std::vector<Interval> work;
+  if (ProgramCalls(process).empty()) return work;
+  std::unordered_set<uint32_t> waits;
+  for (const auto& [id, text] : process.strings)
+    if (IsResultWait(text) || text.ends_with("(wait for completion)")) waits.insert(id);
+  for (size_t i = 0; i < process.tracks.size(); ++i) {
+    const OpTable& table = process.tracks[i].op;
+    for (size_t row = 0; i != track && row < table.rows(); ++row) {
+      if (proto::OpScopeOf(table.operation[row]) != proto::OpScope::kTraceMe ||
+          waits.count(table.name[row]) != 0)
+        continue;
+      work.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
+    }
+  }
+  return UnionOf(std::move(work));
 }
 
 std::vector<Interval> UnrecordedTimes(const Process& process) {

@@ -32,6 +32,9 @@ ProgramRuns MainProgram(ProcessOps& ops);
 // Returns when a thread waited for what programs of JAX compute: sorted and disjoint.
 std::vector<Interval> ResultWaits(const Process& process, size_t track);
 
+// Returns when other threads than this one computed for programs of JAX: sorted and disjoint.
+std::vector<Interval> ProgramWork(const Process& process, size_t track);
+
 // Returns when marks of JAX are missing: sorted and disjoint.
 std::vector<Interval> UnrecordedTimes(const Process& process);
 

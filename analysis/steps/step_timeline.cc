@@ -184,17 +184,26 @@ CategoryTimeline WithGradientWork(const CategoryTimeline& timeline) {
   return CategoryTimeline(std::move(segments));
 }
 
-// Gives the time in which the thread waited for results to the waits.
-CategoryTimeline WithResultWaits(const CategoryTimeline& timeline,
-                                 const std::vector<Interval>& waits) {
-  if (waits.empty()) return timeline;
+// Gives `category` to these times, whatever they were.
+CategoryTimeline Overlaid(const CategoryTimeline& timeline, const std::vector<Interval>& times,
+                          Category category) {
+  if (times.empty()) return timeline;
   CategoryTimeline result;
-  result.FillGaps(waits, Category::kBlocked);
+  result.FillGaps(times, category);
   std::array<std::vector<Interval>, kCategories> others;
   for (const Segment& segment : timeline.segments())
     others[static_cast<size_t>(segment.category)].push_back({segment.start, segment.end});
   for (size_t i = 0; i < kCategories; ++i) result.FillGaps(others[i], static_cast<Category>(i));
   return result;
+}
+
+// A thread that waits for what its program computes on other threads computes.
+CategoryTimeline WithWorkElsewhere(const CategoryTimeline& timeline,
+                                   const std::vector<Interval>& work) {
+  std::vector<Interval> waits;
+  for (const Segment& segment : timeline.segments())
+    if (segment.category == Category::kBlocked) waits.push_back({segment.start, segment.end});
+  return Overlaid(timeline, Intersection(waits, work), Category::kForward);
 }
 
 // Sorted and disjoint gaps between neighbouring spans of `sorted`.
@@ -301,12 +310,12 @@ CategoryTimeline StepTimeline(ProcessOps& ops, size_t track, const std::vector<s
   // The thread waits for the other one, which is at its backward pass.
   FillEmptyGaps(GapsOf(elsewhere), Category::kBackward, &timeline);
   timeline = WithGradientWork(timeline);
-  timeline = WithResultWaits(timeline, ResultWaits(ops.process(), track));
+  timeline = Overlaid(timeline, ResultWaits(ops.process(), track), Category::kBlocked);
   const WaitTable& waits = ops.process().tracks[track].wait;
   timeline.FillGaps(WaitsOf(waits, /*contended=*/true), Category::kLockWait);
   timeline.FillGaps(WaitsOf(waits, /*contended=*/false), Category::kBlocked);
   timeline.FillGaps(BackwardGaps(timeline), Category::kBackward);
-  return timeline;
+  return WithWorkElsewhere(timeline, ProgramWork(ops.process(), track));
 }
 
 void FillShortGaps(CategoryTimeline* timeline) {

@@ -61,9 +61,9 @@ def test_results_are_the_same_bit_for_bit(record):
     """jit, grad, scan, and pmap on two devices."""
     outcome = _run_both(record, "kinds", 20)
     assert outcome.status == 0
-    names = set(_names(outcome.trace()))
-    assert {CALL, "PjitFunction(scanned)", EXECUTION} <= names, sorted(names)
-    assert any("PmapFunction" in name or "mapped" in name for name in names), sorted(names)
+    trace = outcome.trace()
+    assert {CALL, EXECUTION} <= set(_names(trace))
+    assert {0, 1} <= set(_values(trace, "device_ordinal")) or _gaps(trace)
 
 
 def test_each_call_is_counted(record):

@@ -152,6 +152,10 @@ uint64_t Round(const Host& host, const Python& python, uint32_t capture, bool is
     r.ready = Prepare(python);
     if (r.ready == Ready::kLater) return kImport;
   }
+  if (!IsBeforeJaxAtExit()) {
+    const Inside inside(python);
+    ComeBeforeJaxAtExit(python);
+  }
   if (r.capture != capture) {
     r.capture = capture;
     r.began_cpu = ProcessCpu();

@@ -39,6 +39,8 @@ struct State {
   uint32_t last_capture = 0;   // that a window was handed over for
   bool knows_programs = false;  // of this capture
   bool has_cuda = false;
+  PyObject* exit = nullptr;                // the handler
+  std::atomic<bool> is_before_jax{false};  // it is called before JAX's own
   uint32_t tid = 0;  // of the agent's thread
   std::atomic<uint32_t> lock{0};
   std::atomic<bool> has_user{false};
@@ -362,19 +364,34 @@ bool Register(const Python& python, const char* module_name, const char* functio
   return result != nullptr;
 }
 
+// A function of ours, for Python.
 PyObject* Function(const Python& python, PyMethod* method, const char* name, PyFunction function) {
   *method = MethodOf(name, reinterpret_cast<void*>(function), kPyArguments);
   return python.new_function(method, nullptr, nullptr);
 }
 
 bool RegisterExit(const Python& python) {
-  PyObject* const function = Function(python, &g_exit, "at_exit", AtExit);
+  if (g.exit == nullptr) g.exit = Function(python, &g_exit, "at_exit", AtExit);
   PyObject* const arguments = python.new_tuple(1);
-  if (function == nullptr || arguments == nullptr) return false;
-  python.set_tuple(arguments, 0, function);
+  if (g.exit == nullptr || arguments == nullptr) return false;
+  python.set_tuple(arguments, 0, python.Kept(g.exit));
+  Register(python, "atexit", "unregister", arguments, nullptr);
   const bool is_registered = Register(python, "atexit", "register", arguments, nullptr);
   python.decrement(arguments);
   return is_registered;
+}
+
+// Returns whether JAX's import has come to its end.
+bool IsImported(const Python& python) {
+  PyObject* const modules = python.modules();
+  PyObject* const jax = modules != nullptr ? python.item(modules, "jax") : nullptr;
+  PyObject* const spec = jax != nullptr ? python.attribute(jax, "__spec__") : nullptr;
+  PyObject* const value = spec != nullptr ? python.attribute(spec, "_initializing") : nullptr;
+  const bool is_initializing = value != nullptr && python.as_long(value) == 1;
+  python.Drop(value);
+  python.Drop(spec);
+  python.clear_error();
+  return spec != nullptr && !is_initializing;
 }
 
 bool RegisterForks(const Python& python) {
@@ -462,6 +479,16 @@ Ready Prepare(const Python& python) {
   python.decrement(module);
   return ready;
 }
+
+// Handlers run in the order opposite to that of their registration. Ours is to run before that of
+// JAX, which JAX registers while it is imported, and which forgets all programs.
+void ComeBeforeJaxAtExit(const Python& python) {
+  if (!IsImported(python)) return;
+  RegisterExit(python);
+  g.is_before_jax.store(true);
+}
+
+bool IsBeforeJaxAtExit() { return g.is_before_jax.load(); }
 
 Begun Begin(const Python& python, uint32_t capture, bool has_cuda) {
   if (g.is_forked.load() || g.is_over.load()) return Begun::kNever;

@@ -25,6 +25,11 @@ enum class Ready : uint32_t { kLater, kYes, kNever };
 // Takes the place of the profiler's class, once JAX is there. kLater: it is not, or not wholly.
 Ready Prepare(const Python& python);
 
+// Has our handler at Python's exit come before JAX's own, once JAX is imported as a whole. Until
+// then what was compiled is lost at the exit.
+void ComeBeforeJaxAtExit(const Python& python);
+bool IsBeforeJaxAtExit();
+
 // What begins a session, and how it went.
 enum class Begun : uint32_t { kYes, kBusy, kNotNow, kNever };
 // Begins a session of the capture. kBusy: another one is under way. kNotNow: the program's own one
