@@ -305,13 +305,6 @@ int StartDrainThread() {
   return error;
 }
 
-// A user asked for it, or a time has come: no thread of the program waits for the capture.
-bool IsAsked(const char* trigger) {
-  for (const char* asked : {"signal", "control", "attach", "detach", "parent", "delay", "memory"})
-    if (strcmp(trigger, asked) == 0) return true;
-  return false;
-}
-
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
 // A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit. Within a
@@ -387,7 +380,7 @@ bool Start(uint32_t number, const char* trigger) {
   if (const uint32_t begin = g_begin.load(); begin != kBegun)
     return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
-  AgentBeginCapture(number, IsAsked(trigger));
+  AgentBeginCapture(number, trigger);
   LookForFrameworks(g_host);
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
@@ -421,7 +414,7 @@ void LetGoOfGpu(StopReason reason) {
 void Stop(StopReason reason, const char* trigger) {
   if (!g_capturing) return;
   g_capturing = false;
-  AgentEndCapture(/*waits=*/reason == StopReason::kRequest && IsAsked(trigger));
+  AgentEndCapture(reason, trigger);
   EndObservers();
   LetGoOfGpu(reason);
   g_host->capture_is_closed();

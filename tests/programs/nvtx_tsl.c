@@ -30,7 +30,11 @@ static void push(nvtxStringHandle_t registered, const char* text, const nvtxPayl
   } else {
     event.message.ascii = text;
   }
-  if (data != NULL) NVTX_PAYLOAD_EVTATTR_SET(event, data->schemaId, data->payload, data->size);
+  if (data != NULL) {
+    event.payload.ullValue = (uint64_t)(uintptr_t)data;
+    event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    event.reserved0 = 1;
+  }
   nvtxDomainRangePushEx(tsl, &event);
 }
 

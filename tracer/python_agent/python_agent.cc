@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include <atomic>
 #include <climits>
@@ -51,6 +52,13 @@ void Wake() {
 void HasEnded(void*) {
   agent.runs.store(0);
   FutexWake(&agent.runs, INT_MAX);
+}
+
+// A user asked for it, or a time has come: no thread of the program waits for the capture.
+bool IsAsked(const char* trigger) {
+  for (const char* asked : {"signal", "control", "attach", "detach", "parent", "delay", "memory"})
+    if (strcmp(trigger, asked) == 0) return true;
+  return false;
 }
 
 void* Main(void*) {
@@ -99,8 +107,8 @@ bool StartThread() {
 
 }  // namespace
 
-void AgentBeginCapture(uint32_t number, bool is_asked) {
-  agent.is_asked = is_asked;
+void AgentBeginCapture(uint32_t number, const char* trigger) {
+  agent.is_asked = IsAsked(trigger);
   agent.is_done = false;
   agent.capture.store(number);
 }
@@ -121,7 +129,8 @@ void AgentTick(const Host* host) {
   if (!StartThread()) agent.note.store("not recorded: no thread could be made to ask JAX");
 }
 
-void AgentEndCapture(bool waits) {
+void AgentEndCapture(StopReason reason, const char* trigger) {
+  const bool waits = reason == StopReason::kRequest && IsAsked(trigger);
   agent.capture.store(0);
   if (agent.runs.load() == 0) return;
   Wake();

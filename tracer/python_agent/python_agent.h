@@ -17,13 +17,14 @@
 
 namespace gpuprof::tracer {
 
-// A capture begins. `is_asked`: a user asked for it while the program ran.
-void AgentBeginCapture(uint32_t number, bool is_asked);
+// A capture begins.
+void AgentBeginCapture(uint32_t number, const char* trigger);
 // Looks for libraries that need the thread; in captures, now and then.
 void AgentTick(const Host* host);
-// The capture ends: has the thread hand over what it has, and end. `waits`: for that, a while. A
-// process that is about to go does not wait: its thread may have Python's lock.
-void AgentEndCapture(bool waits);
+// The capture ends: has the thread hand over what it has, and end. Waits for that a while if no
+// thread of the program waits for the capture. A process that is about to go does not wait: its
+// thread may have Python's lock.
+void AgentEndCapture(StopReason reason, const char* trigger);
 
 // In a forked child: the thread is the parent's.
 void AgentAfterForkChild();
