@@ -92,9 +92,7 @@ void AdoptToolThread() {
   NoteThread(-1);
 }
 
-void AdoptProgramThread(const char* name) {
-  EnterToolThread(name);
-}
+void AdoptProgramThread(const char* name) { EnterToolThread(name); }
 
 void SayHere(const char* text) {
   t_thread.tool == kToolThreadWithoutFiles ? SayByControlThread(text) : Say(text);

@@ -172,7 +172,7 @@ class Drain final : private cupti::BlockSink, private jax::TrackSource {
   uint64_t coarse_step_ = 0;      // longest time that a value stood, in ticks
   bool told_write_error_ = false;
   bool told_memory_ = false;
-  uint32_t told_disk_ = 0;  // the capture that ended for the disk's sake
+  uint32_t told_disk_ = 0;          // the capture that ended for the disk's sake
   const char* frameworks_[4] = {};  // those in the trace
   std::vector<char> command_line_;  // as last seen
 

@@ -5,8 +5,8 @@
 
 #include "tracer/python/frame_names.h"
 #include "tracer/python/own_frames.h"
-#include "tracer/samples/sampler.h"
 #include "tracer/python_agent/python_agent.h"
+#include "tracer/samples/sampler.h"
 #include "tracer/torch/torch_observer.h"
 
 namespace gpuprof::tracer {

@@ -47,7 +47,8 @@ int main(void) {
   const nvtxStringHandle_t name =
       nvtxDomainRegisterStringA(tsl, "XlaModule:#hlo_module=jit_train_step,program_id=11#");
   const nvtxPayloadSchemaEntry_t entries[] = {
-      {0, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "hlo_module", NULL, 0, 0, NULL, NULL},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "hlo_module", NULL, 0, 0, NULL,
+       NULL},
       {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "program_id", NULL, 0, sizeof(uint64_t), NULL, NULL}};
   nvtxPayloadSchemaAttr_t schema;
   memset(&schema, 0, sizeof schema);

@@ -36,12 +36,12 @@ struct State {
   std::atomic<PyObject*> session{nullptr};
   Moment begun;
   uint32_t capture = 0;
-  uint32_t last_capture = 0;   // that a window was handed over for
+  uint32_t last_capture = 0;    // that a window was handed over for
   bool knows_programs = false;  // of this capture
   bool has_cuda = false;
   PyObject* exit = nullptr;                // the handler
   std::atomic<bool> is_before_jax{false};  // it is called before JAX's own
-  uint32_t tid = 0;  // of the agent's thread
+  uint32_t tid = 0;                        // of the agent's thread
   std::atomic<uint32_t> lock{0};
   std::atomic<bool> has_user{false};
   std::atomic<uint64_t> user_since{0};
@@ -279,8 +279,7 @@ PyMethod MethodOf(const char* name, void* function, int flags) {
 }
 
 // Python keeps pointers to these.
-PyMethod g_init, g_stop, g_stop_and_export, g_stop_and_get, g_server, g_exit, g_before,
-    g_after;
+PyMethod g_init, g_stop, g_stop_and_export, g_stop_and_get, g_server, g_exit, g_before, g_after;
 
 // Returns a function that stands in the place of `real`; null: it cannot be made.
 PyObject* InsteadOf(const Python& python, PyMethod* method, const char* name, PyObject* real,
@@ -330,8 +329,7 @@ PyObject* MakeClass(const Python& python) {
       AddMethod(python, members, &g_stop_and_export, "stop_and_export", Call::kEnd) &&
       AddMethod(python, members, &g_stop_and_get, "stop_and_get_profile_data", Call::kEnd) &&
       CopyAttribute(python, members, "__module__") &&
-      CopyAttribute(python, members, "__qualname__") &&
-      CopyAttribute(python, members, "__doc__")) {
+      CopyAttribute(python, members, "__qualname__") && CopyAttribute(python, members, "__doc__")) {
     PyObject* const bases = python.new_tuple(1);
     PyObject* const arguments = python.new_tuple(3);
     PyObject* const type = python.type_of(g.session_class);

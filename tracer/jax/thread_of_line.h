@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which thread a line of JAX's profiler is of. Older releases number a line by its thread. Newer
-// ones take libstdc++'s hash of pthread_self(): the hash has an inverse, and libc keeps the thread's
-// number at a fixed place behind that address. The drain's pass.
+// ones take libstdc++'s hash of pthread_self(): the hash has an inverse, and libc keeps the
+// thread's number at a fixed place behind that address. The drain's pass.
 
 #pragma once
 

@@ -307,9 +307,9 @@ void WindowRows::WriteMarks(uint32_t track) {
                               value.text};
       Rows(ChunkKind::kOpValue, track)->Append(row, mark.end);
     }
-    const uint64_t row[] = {mark.end, duration, IdOf(&name),
-                            static_cast<uint32_t>(proto::OpScope::kTraceMe) |
-                                uint32_t{mark.depth} << 16};
+    const uint64_t row[] = {
+        mark.end, duration, IdOf(&name),
+        static_cast<uint32_t>(proto::OpScope::kTraceMe) | uint32_t{mark.depth} << 16};
     Rows(ChunkKind::kOp, track)->Append(row, mark.start);
   }
   Flush();

@@ -24,7 +24,7 @@ void* LibraryOfPython() {
 
 bool Resolve(void* handle, Python* python) {
   bool is_whole = true;
-#define GPUPROF_PYTHON_RESOLVE(member, symbol, result, arguments)                     \
+#define GPUPROF_PYTHON_RESOLVE(member, symbol, result, arguments)                      \
   python->member = reinterpret_cast<decltype(python->member)>(dlsym(handle, #symbol)); \
   is_whole &= python->member != nullptr;
   GPUPROF_PYTHON_FUNCTIONS(GPUPROF_PYTHON_RESOLVE)

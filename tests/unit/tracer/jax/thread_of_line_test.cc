@@ -30,8 +30,7 @@ TEST(ThreadOfLine, FindsThreadsByTheirHash) {
     number.set_value(OwnNumber());
     end.get_future().wait();
   });
-  EXPECT_EQ(ThreadOfLine(std::hash<std::thread::id>()(other.get_id())),
-            number.get_future().get());
+  EXPECT_EQ(ThreadOfLine(std::hash<std::thread::id>()(other.get_id())), number.get_future().get());
   end.set_value();
   other.join();
 }

@@ -54,8 +54,8 @@ std::string Environment(uint64_t stop_ns, const std::string& options) {
 
 std::string Event(uint64_t name, uint64_t begin_ns, uint64_t duration_ns,
                   const std::string& stats = "") {
-  return Bytes(4, Number(1, name) + Number(2, begin_ns * 1000) + Number(3, duration_ns * 1000) +
-                      stats);
+  return Bytes(
+      4, Number(1, name) + Number(2, begin_ns * 1000) + Number(3, duration_ns * 1000) + stats);
 }
 
 struct Block {
@@ -125,16 +125,16 @@ class WindowRowsTest : public testing::Test {
 };
 
 TEST_F(WindowRowsTest, MarksAreOpsWithTheirValues) {
-  const std::string line = Bytes(3, Number(1, 42) + Bytes(2, "python") + Number(3, 100) +
-                                        Event(1, 0, 1000, Bytes(4, Number(1, 1) + Number(4, 9))) +
-                                        Event(2, 200, 300));
+  const std::string line =
+      Bytes(3, Number(1, 42) + Bytes(2, "python") + Number(3, 100) +
+                   Event(1, 0, 1000, Bytes(4, Number(1, 1) + Number(4, 9))) + Event(2, 200, 300));
   Put(Bytes(1, Bytes(2, "/host:CPU") + Metadata(4, 1, "outer") + Metadata(4, 2, "inner") +
                    Metadata(5, 1, "step_num") + line) +
       Environment(900'000, ""));
   Pass();
-  EXPECT_EQ(sink_.blocks, (std::vector<Block>{
-                              {ChunkKind::kOp, 1042, 2, kTicks + 100, kTicks + 1100},
-                              {ChunkKind::kOpValue, 1042, 1, kTicks + 1100, kTicks + 1100}}));
+  EXPECT_EQ(sink_.blocks,
+            (std::vector<Block>{{ChunkKind::kOp, 1042, 2, kTicks + 100, kTicks + 1100},
+                                {ChunkKind::kOpValue, 1042, 1, kTicks + 1100, kTicks + 1100}}));
   EXPECT_EQ(g_device_tracers, 0);
 }
 
@@ -148,8 +148,8 @@ TEST_F(WindowRowsTest, TimeBetweenWindowsIsARange) {
                    Bytes(6, Number(1, 2) + Number(3, kStart + 900'000))),
       1, /*is_first=*/false);
   Pass();
-  EXPECT_EQ(sink_.blocks, (std::vector<Block>{
-                              {ChunkKind::kRange, 1077, 1, kTicks + 400'000, kTicks + 500'000}}));
+  EXPECT_EQ(sink_.blocks,
+            (std::vector<Block>{{ChunkKind::kRange, 1077, 1, kTicks + 400'000, kTicks + 500'000}}));
   EXPECT_EQ(rows_.gap_ns(), 100'000u);
 }
 
@@ -174,13 +174,12 @@ TEST_F(WindowRowsTest, ASessionThatTookTheGpuIsNoticed) {
 }
 
 TEST_F(WindowRowsTest, AProgramIsWrittenOnce) {
-  const std::string programs =
-      Bytes(1, Bytes(2, "/host:metadata") + Metadata(5, 1, "Hlo Proto") +
-                   Metadata(5, 2, "program_id") +
-                   Metadata(4, 3, "jit_f(8)",
-                            Bytes(5, Number(1, 1) + Bytes(6, "PROTO")) +
-                                Bytes(5, Number(1, 2) + Number(3, 8)))) +
-      Environment(1000, "");
+  const std::string programs = Bytes(1, Bytes(2, "/host:metadata") + Metadata(5, 1, "Hlo Proto") +
+                                            Metadata(5, 2, "program_id") +
+                                            Metadata(4, 3, "jit_f(8)",
+                                                     Bytes(5, Number(1, 1) + Bytes(6, "PROTO")) +
+                                                         Bytes(5, Number(1, 2) + Number(3, 8)))) +
+                               Environment(1000, "");
   Put(programs, 1, false, /*has_programs=*/true);
   Put(programs, 1, false, /*has_programs=*/true);
   Pass();

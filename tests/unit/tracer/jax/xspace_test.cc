@@ -12,7 +12,7 @@ namespace {
 
 TEST(XSpaceFields, ReadsEachKind) {
   const std::string message(
-      "\x08\x96\x01"                          // 1: 150
+      "\x08\x96\x01"  // 1: 150
       "\x12\x03"
       "abc"                                   // 2: text
       "\x19\x01\x00\x00\x00\x00\x00\x00\x80"  // 3: 8 bytes
