@@ -3,6 +3,9 @@
 
 #include "tracer/observers.h"
 
+#include <cstring>
+
+#include "tracer/jax/sessions.h"
 #include "tracer/python/frame_names.h"
 #include "tracer/python/own_frames.h"
 #include "tracer/python_agent/python_agent.h"
@@ -25,6 +28,11 @@ bool LookForFrameworks(const Host* host) {
   if (is_ready && wants_stacks) OwnFramesBegin(host, *python);
   if (wants_samples) SamplerTryBegin(host, is_ready ? python : nullptr);
   return found == PythonFound::kBegins;
+}
+
+const char* OpsState() {
+  const char* torch = TorchState();
+  return std::strcmp(torch, "none") == 0 && jax::IsOpen() ? "active" : torch;
 }
 
 void EndObservers() {

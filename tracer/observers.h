@@ -13,6 +13,8 @@ namespace gpuprof::tracer {
 // Attaches those whose library or interpreter is there by now. May wait for the loader's lock.
 // True: one is about to come, so look again soon.
 bool LookForFrameworks(const Host* host);
+// PyTorch's state, and JAX's if there is no PyTorch: "active", "none" or why not. Any thread.
+const char* OpsState();
 // Ends all of them, as the capture ends.
 void EndObservers();
 // Returns the processor time of their threads. Any thread.

@@ -22,7 +22,6 @@
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
-#include "tracer/jax/sessions.h"
 #include "tracer/observers.h"
 #include "tracer/pace.h"
 #include "tracer/python_agent/python_agent.h"
@@ -563,11 +562,6 @@ const char* Snapshot(const char* request, char* path, uint32_t path_bytes) {
   return error == 0 ? nullptr : WhyNoSnapshot(error);
 }
 
-// PyTorch's state, and JAX's if there is no PyTorch.
-const char* OpsState() {
-  const char* torch = TorchState();
-  return strcmp(torch, "none") == 0 && jax::IsOpen() ? "active" : torch;
-}
 uint64_t RecordsWritten() { return g_counts.events.load(std::memory_order_relaxed); }
 uint64_t RecordsLost() { return g_counts.lost.load(std::memory_order_relaxed); }
 
