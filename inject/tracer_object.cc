@@ -93,6 +93,8 @@ void AdoptToolThread() {
   NoteThread(-1);
 }
 
+void AdoptProgramThread(const char* name) { EnterToolThread(name); }
+
 void SayHere(const char* text) {
   t_thread.tool == kToolThreadWithoutFiles ? SayByControlThread(text) : Say(text);
 }
@@ -130,6 +132,7 @@ void FillHost() {
   g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };
   g_host.note_thread = NoteThread;
   g_host.adopt_tool_thread = AdoptToolThread;
+  g_host.adopt_program_thread = AdoptProgramThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.budget = budget::Facts();
   g_host.tensorflow = tensorflow::Facts();

@@ -14,6 +14,7 @@
 #include "tracer/base/memory.h"
 #include "tracer/clock_snapshot.h"
 #include "tracer/disk_room.h"
+#include "tracer/jax/sessions.h"
 #include "tracer/process_facts.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -52,7 +53,8 @@ Drain::Drain(const Host* host, SessionCounts* counts)
     : host_(host),
       counts_(counts),
       tables_(kMostStackNodes, kMostStrings, kMostStringBytes),
-      activities_(host, &tables_) {
+      activities_(host, &tables_),
+      jax_(host, &tables_) {
   counts_->Reset();
 }
 
@@ -279,6 +281,7 @@ double Drain::Pass() {
     if (relief_.IsDue(MemoryIsShort(), MemoryBytes())) GiveMemoryBack();
   }
   activities_.Pass(now, this);
+  jax_.Pass(capture_, TimeShift(), this, this);
   // A segment tells by itself who the threads are and how the clocks run.
   if (flight_ != nullptr && flight_->TakeBegun()) WriteTables(/*all=*/true);
   CountLosses();
@@ -425,12 +428,16 @@ bool Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t
   return writer->WriteTable(kind, capture_, field, message.data(), message.size(), entries);
 }
 
-// No ring holds these rows: what is written is all there is.
+// No ring holds these rows: what is written is all there is. Tables that rings feed have more rows
+// in the rings.
 void Drain::WriteRowBlock(codec::ChunkBuilder* rows) {
   if (!has_all_names_) return LoseRowBlock(rows);
   CountEvents(rows->count());
-  PassingWriter()->WriteEvents(rows, capture_, ~uint64_t{0});
+  const bool has_ring = proto::FindTable(rows->kind())->feed == proto::Feed::kRing;
+  PassingWriter()->WriteEvents(rows, capture_, has_ring ? 0 : ~uint64_t{0});
 }
+
+uint32_t Drain::TrackOf(uint32_t tid, uint64_t ticks) { return activities_.TrackOf(tid, ticks); }
 
 // A thread that ended by a bare system call ran no destructor.
 void Drain::CloseDeadThreads() {
@@ -473,7 +480,8 @@ void Drain::WriteTables(bool all) {
   CloseDeadThreads();
   WriteTitle();
   for (const char* framework :
-       {TorchFramework(), host_->tensorflow->framework.load(std::memory_order_acquire)})
+       {TorchFramework(), host_->tensorflow->framework.load(std::memory_order_acquire),
+        jax::Framework()})
     if (framework != nullptr) AddFramework(framework);
   WriteInternTables();
   message_.clear();

@@ -25,6 +25,7 @@
 #include "tracer/base/memory_relief.h"
 #include "tracer/cupti/activity_drain.h"
 #include "tracer/flight_recorder.h"
+#include "tracer/jax/window_rows.h"
 #include "tracer/module_map.h"
 #include "tracer/session_counts.h"
 #include "tracer/thread_table.h"
@@ -32,7 +33,7 @@
 
 namespace gpuprof::tracer {
 
-class Drain final : private cupti::BlockSink {
+class Drain final : private cupti::BlockSink, private jax::TrackSource {
  public:
   // `counts` outlives it, and is told on.
   Drain(const Host* host, SessionCounts* counts);
@@ -115,6 +116,8 @@ class Drain final : private cupti::BlockSink {
                        uint32_t entries) override;
   void WriteStringsBlock() override { has_all_names_ = WriteInternTables(); }
   void WriteRowBlock(codec::ChunkBuilder* rows) override;
+  uint32_t TrackOf(uint32_t tid, uint64_t ticks) override;
+  void WriteTracks() override { activities_.WriteThreads(this); }
   void LoseRowBlock(codec::ChunkBuilder* rows) override { PassingWriter()->LoseEvents(rows); }
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
@@ -138,6 +141,7 @@ class Drain final : private cupti::BlockSink {
   ModuleMap modules_;
   ThreadTable threads_;
   cupti::ActivityDrain activities_;
+  jax::WindowRows jax_;
   std::vector<Track> tracks_;                                     // by ring slot
   std::vector<std::unique_ptr<codec::RecordSorter>> open_spans_;  // for a snapshot
   std::vector<uint8_t> snapshot_health_;                          // for one, too

@@ -15,7 +15,9 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
+#include "tracer/jax/sessions.h"
 #include "tracer/python/interpreter.h"
+#include "tracer/python_agent/python_agent.h"
 #include "tracer/samples/sampler.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -176,6 +178,38 @@ RingLosses SumRings(const Host& host) {
   return sum;
 }
 
+// Appends a number, and the digits of a number of milliseconds.
+char* AppendDigits(char* end, uint64_t number) {
+  if (number >= 10) end = AppendDigits(end, number / 10);
+  *end = static_cast<char>('0' + number % 10);
+  return end + 1;
+}
+
+void AppendJaxNotes(codec::PbWriter* writer, const jax::WindowRows& rows) {
+  if (*AgentNote() != 0) AppendNote(writer, "jax", AgentNote());
+  char text[256];
+  if (rows.gap_ns() >= 1'000'000) {
+    char* end = AppendDigits(stpcpy(text, "JAX's marks are recorded in windows: "),
+                             rows.gap_ns() / 1'000'000);
+    end = AppendDigits(stpcpy(end, " ms between them are missing, in "), rows.gaps());
+    strcpy(end, rows.gaps() == 1 ? " part" : " parts");
+    AppendNote(writer, "jax", text);
+  }
+  if (const uint64_t times = jax::TimesYielded(); times != 0) {
+    char* end = AppendDigits(stpcpy(text, "the program used JAX's profiler itself "), times);
+    strcpy(end, times == 1 ? " time: JAX's marks of this time are missing"
+                           : " times: JAX's marks of these times are missing");
+    AppendNote(writer, "jax", text);
+  }
+  if (const uint64_t lost = jax::WaitingWindows().lost(); lost != 0) {
+    char* end = AppendDigits(stpcpy(text, "windows of JAX's marks that were lost: "), lost);
+    strcpy(end, "; they were too long, or had no memory");
+    AppendNote(writer, "jax", text);
+  }
+  if (rows.programs_lost() != 0)
+    AppendNote(writer, "jax", "not all compiled programs are kept: they are more than 64 MiB");
+}
+
 bool OpsRefused() {
   const char* state = TorchState();
   return strcmp(state, "active") != 0 && strcmp(state, "none") != 0;
@@ -258,7 +292,7 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kRangeValue,
              host_->ring_file->range_values_lost.load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
-  writer.Varint(3, counts_->control_cpu_ns.load(std::memory_order_relaxed));
+  writer.Varint(3, counts_->control_cpu_ns.load(std::memory_order_relaxed) + AgentCpuNs());
   writer.Varint(4, StackSamples());
   writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));
@@ -319,6 +353,7 @@ void Drain::WriteHealth() {
   AppendSamplerNotes(&writer);
   if (const char* why = host_->tensorflow->refusal.load(std::memory_order_acquire))
     AppendNote(&writer, "tensorflow", why);
+  AppendJaxNotes(&writer, jax_);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
     if (*note != 0) AppendNote(&writer, "cuda", note);

@@ -3,10 +3,12 @@
 
 #include "tracer/observers.h"
 
-#include <string.h>
+#include <cstring>
 
+#include "tracer/jax/sessions.h"
 #include "tracer/python/frame_names.h"
 #include "tracer/python/own_frames.h"
+#include "tracer/python_agent/python_agent.h"
 #include "tracer/samples/sampler.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -16,6 +18,7 @@ bool LookForFrameworks(const Host* host) {
   if (host->program_started->load(std::memory_order_acquire) == 0) return false;
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
+  if ((sources & proto::kSourceOps) != 0) AgentTick(host);
   const bool wants_samples = (sources & proto::kSourceSamples) != 0;
   const bool wants_stacks = host->settings->stack_depth != 0;
   if (!wants_samples && !wants_stacks) return false;
@@ -29,10 +32,12 @@ bool LookForFrameworks(const Host* host) {
 
 const char* StateOfOps(const Host& host) {
   const char* torch = TorchState();
-  if (strcmp(torch, "none") != 0) return torch;
+  if (std::strcmp(torch, "none") != 0) return torch;
   if (const char* refusal = host.tensorflow->refusal.load(std::memory_order_acquire))
     return refusal;
-  return host.tensorflow->framework.load(std::memory_order_acquire) != nullptr ? "active" : torch;
+  const bool is_active =
+      jax::IsOpen() || host.tensorflow->framework.load(std::memory_order_acquire) != nullptr;
+  return is_active ? "active" : torch;
 }
 
 void EndObservers() {
@@ -61,6 +66,7 @@ void ObserversAfterForkChild() {
   TorchAfterForkChild();
   SamplerAfterForkChild();
   FrameNamesBeginFile();
+  AgentAfterForkChild();
 }
 
 }  // namespace gpuprof::tracer

@@ -24,6 +24,7 @@
 #include "tracer/drain.h"
 #include "tracer/observers.h"
 #include "tracer/pace.h"
+#include "tracer/python_agent/python_agent.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -378,6 +379,7 @@ bool Start(uint32_t number, const char* trigger) {
   if (const uint32_t begin = g_begin.load(); begin != kBegun)
     return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
+  AgentBeginCapture(number, trigger);
   LookForFrameworks(g_host);
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
@@ -411,6 +413,7 @@ void LetGoOfGpu(StopReason reason) {
 void Stop(StopReason reason, const char* trigger) {
   if (!g_capturing) return;
   g_capturing = false;
+  AgentEndCapture(reason, trigger);
   EndObservers();
   LetGoOfGpu(reason);
   g_host->capture_is_closed();

@@ -207,6 +207,9 @@ struct Host {
   // recorded. The thread leaves the program's table of descriptors if the system permits it. Then
   // it cannot use descriptors that the program opened.
   void (*adopt_tool_thread)();
+  // Does the same for a thread that calls the program's own code. It stays in the program's table
+  // of descriptors, and opens no file for gpuprof.
+  void (*adopt_program_thread)(const char* name);
 
   // Sets the framework's own reporter functions, which the tracer found in the framework's library.
   // Null resets them. Until then inject looks for them itself.

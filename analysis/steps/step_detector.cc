@@ -15,6 +15,7 @@
 
 #include "analysis/steps/function_runs.h"
 #include "analysis/steps/optimizer_cycle.h"
+#include "analysis/steps/program_runs.h"
 #include "analysis/steps/step_cuts.h"
 #include "analysis/steps/step_ranges.h"
 #include "analysis/steps/step_timeline.h"
@@ -400,6 +401,25 @@ bool FromModules(ProcessOps& ops, DetectedSteps* out) {
   return true;
 }
 
+// Returns the steps of a program of JAX whose threads were recorded: calls of its main function.
+bool FromPrograms(ProcessOps& ops, DetectedSteps* out) {
+  const ProgramRuns program = MainProgram(ops);
+  if (program.runs.empty()) return false;
+  out->track = program.track;
+  out->method = results::STEP_METHOD_MODULES;
+  out->trains = false;
+  out->marker = program.name;
+  StepsFromMarks(program.runs, out);
+  // A step is not whole if calls may be missing in it.
+  const std::vector<Interval> unrecorded = UnrecordedTimes(ops.process());
+  out->partial += std::erase_if(out->steps, [&](const DetectedStep& step) {
+    return CoveredLength(unrecorded, step.span) != 0;
+  });
+  KeepWithinCaptures(ops.process(), out);
+  Judge(out, "from a call of the compiled function to the next");
+  return true;
+}
+
 // Returns the steps that operations bound.
 std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   std::vector<DetectedSteps> all = FromOptimizers(ops);
@@ -411,6 +431,8 @@ std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   if (FromFunctions(ops, &out)) return {out};
   out = {};
   if (FromModules(ops, &out)) return {out};
+  out = {};
+  if (FromPrograms(ops, &out)) return {out};
   out = {};
   FromLoader(ops, &out);
   return {out};

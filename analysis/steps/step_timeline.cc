@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "analysis/steps/function_runs.h"
+#include "analysis/steps/program_runs.h"
 #include "analysis/steps/wait_kind.h"
 
 namespace gpuprof::analysis {
@@ -184,17 +185,26 @@ CategoryTimeline WithGradientWork(const CategoryTimeline& timeline) {
   return CategoryTimeline(std::move(segments));
 }
 
-// Gives the time in which a function waited for its input to the input.
-CategoryTimeline WithInputOfFunctions(const CategoryTimeline& timeline,
-                                      const std::vector<Interval>& input) {
-  if (input.empty()) return timeline;
+// Gives `category` to these times, whatever they were.
+CategoryTimeline Overlaid(const CategoryTimeline& timeline, const std::vector<Interval>& times,
+                          Category category) {
+  if (times.empty()) return timeline;
   CategoryTimeline result;
-  result.FillGaps(input, Category::kInput);
+  result.FillGaps(times, category);
   std::array<std::vector<Interval>, kCategories> others;
   for (const Segment& segment : timeline.segments())
     others[static_cast<size_t>(segment.category)].push_back({segment.start, segment.end});
   for (size_t i = 0; i < kCategories; ++i) result.FillGaps(others[i], static_cast<Category>(i));
   return result;
+}
+
+// A thread that waits for what its program computes on other threads computes.
+CategoryTimeline WithWorkElsewhere(const CategoryTimeline& timeline,
+                                   const std::vector<Interval>& work) {
+  std::vector<Interval> waits;
+  for (const Segment& segment : timeline.segments())
+    if (segment.category == Category::kBlocked) waits.push_back({segment.start, segment.end});
+  return Overlaid(timeline, Intersection(waits, work), Category::kForward);
 }
 
 // Sorted and disjoint gaps between neighbouring spans of `sorted`.
@@ -301,12 +311,13 @@ CategoryTimeline StepTimeline(ProcessOps& ops, size_t track, const std::vector<s
   // The thread waits for the other one, which is at its backward pass.
   FillEmptyGaps(GapsOf(elsewhere), Category::kBackward, &timeline);
   timeline = WithGradientWork(timeline);
-  timeline = WithInputOfFunctions(timeline, InputInFunctions(ops, track));
+  timeline = Overlaid(timeline, InputInFunctions(ops, track), Category::kInput);
+  timeline = Overlaid(timeline, ResultWaits(ops.process(), track), Category::kBlocked);
   const WaitTable& waits = ops.process().tracks[track].wait;
   timeline.FillGaps(WaitsOf(waits, /*contended=*/true), Category::kLockWait);
   timeline.FillGaps(WaitsOf(waits, /*contended=*/false), Category::kBlocked);
   timeline.FillGaps(BackwardGaps(timeline), Category::kBackward);
-  return timeline;
+  return WithWorkElsewhere(timeline, ProgramWork(ops.process(), track));
 }
 
 void FillShortGaps(CategoryTimeline* timeline) {

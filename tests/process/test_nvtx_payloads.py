@@ -182,3 +182,27 @@ def test_a_tool_whose_extension_refuses(record, tmp_path):
     assert outcome.status == 0 and beside["initialised"] == 1 and beside["pushes"] == 0
     true = truth_of(outcome)
     assert ranges_with_values(outcome) == true[:5] + true[6:]
+
+
+# --- A library that asks once, before there is a capture.
+
+
+def test_a_domain_is_there_before_any_capture(session):
+    """As TSL does for JAX: without a domain at its first use it makes no range for the rest of its life."""
+    run = session([str(PROGRAMS / "nvtx_tsl")], "--capture=off", "--trace=nvtx")
+    assert run.line() == "domain 1, strings 1"
+    run.tell("1\n")  # nobody records these
+    assert run.line() == "done"
+    assert run.ctl("start").status == 0
+    run.tell("2\n")
+    assert run.line() == "done"
+    assert run.ctl("stop").status == 0
+    outcome = run.finish()
+    assert outcome.status == 0, outcome.err.decode()
+    verify(outcome.bundle)
+    ranges = ranges_with_values(outcome)
+    module = "XlaModule:#hlo_module=jit_train_step,program_id=11#"
+    assert [(domain, name) for domain, name, _ in ranges[1:]] == [("TSL", "dot.1"), ("TSL", module)], ranges
+    domain, longest, _ = ranges[0]
+    assert domain == "TSL" and longest.startswith("x" * 1000), longest[-80:]
+    assert ranges[2][2] == {"hlo_module": module, "program_id": 11}, ranges

@@ -151,6 +151,10 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
              [this](auto* out) { return sorter_.TakeFunctions(out); });
   WriteTable(ChunkKind::kGraphNodes, codec::chunk_field::kGraphNodes, sink,
              [this](auto* out) { return TakeGraphs(out); });
+  WriteThreads(sink);
+}
+
+void ActivityDrain::WriteThreads(BlockSink* sink) {
   WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {
     return lives_.TakeMade(proto::ReadTicks(host_->settings->clock), out);
   });
@@ -216,6 +220,10 @@ ThreadTracks::Answer ActivityDrain::TrackAt(uint32_t tid, uint64_t time) {
   const auto ns_of = [&](uint64_t ticks) { return ticks == 0 ? 0 : CuptiTimeOf(ticks); };
   const ThreadLife life = lives_.Find(tid, TicksOf(time), now);
   return {life.track, ns_of(life.since), ns_of(life.until)};
+}
+
+uint32_t ActivityDrain::TrackOf(uint32_t tid, uint64_t ticks) {
+  return lives_.Find(tid, ticks, proto::ReadTicks(host_->settings->clock)).track;
 }
 
 uint32_t ActivityDrain::NewTrack() {

@@ -50,6 +50,10 @@ class ActivityDrain : public ThreadTracks {
   // A ring is given back: its thread has ended, though not all that CUPTI tells of it is here.
   void ThreadEnded(const proto::RingHeader& ring) { lives_.AddEnded(ring); }
 
+  // The same at a time in ticks, for marks of another recorder.
+  uint32_t TrackOf(uint32_t tid, uint64_t ticks);
+  // Writes the threads that got a track of their own since the last time.
+  void WriteThreads(BlockSink* sink);
   Answer TrackAt(uint32_t tid, uint64_t time) override;
   uint32_t NewTrack() override;
 
