@@ -26,7 +26,8 @@ export interface Passes {
   heap: { result: Heap; by: never };
   locks: { result: Locks; by: never };
   files: { result: Files; by: "path" | "thread" };
-  stacks: { result: Stacks; by: "heap_alloc" | "heap_allocs" | "heap_live" | "heap_peak" | "kernel" | "mmap" | "python" | "wait" | "wait_all" | "waits" };
+  python: { result: Python; by: "function" | "line" | "module" | "thread" };
+  stacks: { result: Stacks; by: "cpu" | "gil" | "heap_alloc" | "heap_allocs" | "heap_live" | "heap_peak" | "kernel" | "mmap" | "native" | "python" | "samples" | "wait" | "wait_all" | "waits" };
   threads: { result: Threads; by: never };
   health: { result: Health; by: never };
   diff: { result: Diff; by: never };
@@ -56,6 +57,7 @@ export interface Overview {
   main: OverviewMain | null;
   run_ns: number;
   step: StepPeriod | null;
+  functions: OverviewFunctions | null;
 }
 
 export interface Advice {
@@ -268,6 +270,20 @@ export interface Files {
   captured_ns: number;
   file_count: number;
   thread_count: number;
+}
+
+export interface Python {
+  meta: Meta;
+  by: string;
+  functions: FunctionTime[];
+  cpu_ns: number;
+  gil_ns: number;
+  wait_ns: number;
+  count: number;
+  thread_count: number;
+  process_count: number;
+  holders: GilHolder[];
+  has_interpreter: boolean;
 }
 
 export interface Stacks {
@@ -645,10 +661,19 @@ export interface StepPeriod {
   device: number | null;
 }
 
+export interface OverviewFunctions {
+  cpu_ns: number;
+  gil_ns: number;
+  wait_ns: number;
+  count: number;
+  functions: FunctionTime[];
+  holders: GilHolder[];
+}
+
 export interface UncheckedRule {
   id: string;
   name: string;
-  need: "none" | "steps" | "device_work" | "calls" | "operations" | "heap" | "locks" | "files" | "threads" | "python" | "pages" | "shapes" | "device_memory" | "readings";
+  need: "none" | "steps" | "device_work" | "calls" | "operations" | "heap" | "locks" | "files" | "threads" | "python" | "pages" | "shapes" | "device_memory" | "readings" | "samples";
   fix: string;
 }
 
@@ -1447,6 +1472,37 @@ export interface FileReads {
   max_tid: number;
 }
 
+export interface FunctionTime {
+  name: string;
+  place: string;
+  file: string;
+  line: number;
+  self_ns: number;
+  self_ratio: number;
+  total_ns: number;
+  total_ratio: number;
+  program_ns: number;
+  program_ratio: number;
+  gil_ns: number;
+  wait_ns: number;
+  gil_total_ns: number;
+  wait_total_ns: number;
+  count: number;
+  thread_count: number;
+  pid: number | null;
+  tid: number | null;
+  host: string;
+}
+
+export interface GilHolder {
+  name: string;
+  place: string;
+  total_ns: number;
+  total_ratio: number;
+  thread_count: number;
+  waiter_count: number;
+}
+
 export interface FoldedStack {
   pid: number;
   call_stack: number;
@@ -1689,6 +1745,7 @@ export interface Gain {
   high_ratio: number;
   base_ns: number;
   change: string;
+  is_of_run: boolean;
 }
 
 export interface Place {
