@@ -105,8 +105,9 @@ struct Walker {
     return true;
   }
 
+  // The copy of a stack has its top alone: that it ends is no fault.
   bool OutOfBounds() noexcept {
-    CountUp(&stack_counters.out_of_bounds);
+    if (!bounds.copied) CountUp(&stack_counters.out_of_bounds);
     return false;
   }
 
@@ -236,7 +237,7 @@ struct Walker {
       const uint64_t fp_at = cfa + static_cast<uint64_t>(int64_t{rule.fp_offset});
       // cfa > sp keeps the walk going upwards, and so finite.
       if (cfa <= sp || !bounds.Holds(cfa - 8) || (rule.fp_offset != 0 && !bounds.Holds(fp_at))) {
-        CountUp(&stack_counters.out_of_bounds);
+        OutOfBounds();
         break;
       }
       ip = *reinterpret_cast<const uint64_t*>(cfa - 8);
