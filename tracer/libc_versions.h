@@ -18,6 +18,13 @@ GPUPROF_BASE_SYMVER(dlsym);
 GPUPROF_BASE_SYMVER(dlopen);
 GPUPROF_BASE_SYMVER(dlerror);
 GPUPROF_BASE_SYMVER(dladdr);
+#if defined(__x86_64__)
+__asm__(".symver dladdr1,dladdr1@GLIBC_2.3.3");
+#else
+GPUPROF_BASE_SYMVER(dladdr1);
+#endif
 GPUPROF_BASE_SYMVER(pthread_create);
+GPUPROF_BASE_SYMVER(pthread_key_create);
+GPUPROF_BASE_SYMVER(pthread_setspecific);
 GPUPROF_BASE_SYMVER(pthread_attr_setstacksize);
 GPUPROF_BASE_SYMVER(pthread_sigmask);

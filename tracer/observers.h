@@ -15,8 +15,8 @@ namespace gpuprof::tracer {
 bool LookForFrameworks(const Host* host);
 // Ends all of them, as the capture ends.
 void EndObservers();
-// Returns the state of framework ops: PyTorch's, or that of TensorFlow or JAX without PyTorch. Static
-// storage. Any thread.
+// Returns the state of framework ops: PyTorch's, or that of TensorFlow or JAX without PyTorch.
+// Static storage. Any thread.
 const char* StateOfOps(const Host& host);
 // Returns the processor time of their threads. Any thread.
 uint64_t ObserversCpuNs();

@@ -21,6 +21,7 @@ struct SampleRow {
   uint32_t stack;
   int32_t holder;
   bool is_native;
+  bool is_joined;
 };
 
 using StackSums = std::map<std::pair<int32_t, uint32_t>, SampledStack>;
@@ -50,7 +51,8 @@ void ForEachSample(const Process& process, const Visit& visit) {
                       StateOfSample(states[row]),
                       stack > 1 ? process.stacks.Canonical(stack) : 0,
                       holders[row],
-                      IsNativeSample(states[row])});
+                      IsNativeSample(states[row]),
+                      IsJoinedSample(states[row])});
     }
   }
 }
@@ -66,7 +68,7 @@ using Stretches = std::vector<Stretch>;
 std::map<int32_t, Stretches> StretchesOf(const Process& process, const std::set<int32_t>& threads) {
   std::map<int32_t, Stretches> all;
   ForEachSample(process, [&](const SampleRow& sample) {
-    if (!sample.is_native && threads.count(sample.tid) != 0)
+    if (!sample.is_native && !sample.is_joined && threads.count(sample.tid) != 0)
       all[sample.tid].push_back({sample.span, sample.stack});
   });
   for (auto& [tid, stretches] : all) {
@@ -102,18 +104,46 @@ HostState StateOfSample(uint32_t state) {
   return (state & proto::kSampleRuns) != 0 ? HostState::kRuns : HostState::kWaits;
 }
 
+bool IsJoinedSample(uint32_t state) {
+  constexpr uint32_t kBoth = proto::kSampleNative | proto::kSamplePython;
+  return (state & kBoth) == kBoth;
+}
+
 bool IsNativeSample(uint32_t state) {
   return (state & proto::kSampleNative) != 0 && (state & proto::kSamplePython) == 0;
+}
+
+// Calls visit() for the parts of a row of Python: those of joined rows, and the rest.
+template <typename Row, typename Visit>
+void HostSamples::VisitParts(const Row& sample, const std::vector<Joined>& joined,
+                             const Visit& visit) {
+  auto at = std::upper_bound(joined.begin(), joined.end(), sample.span.start,
+                             [](int64_t time, const Joined& each) { return time < each.end; });
+  Row part = sample;
+  for (; at != joined.end() && at->end <= sample.span.end; ++at) {
+    const int64_t left = sample.span.end - part.span.start;
+    part.span.end = part.span.start + std::min(at->duration, left);
+    part.stack = at->stack;
+    if (part.span.length() > 0) visit(part);
+    part.span.start = part.span.end;
+  }
+  part.span.end = sample.span.end;
+  part.stack = sample.stack;
+  if (part.span.length() > 0 || sample.span.length() == 0) visit(part);
 }
 
 template <typename Visit>
 void HostSamples::ForEachCounted(const Visit& visit) const {
   ForEachSample(*process_, [&](const SampleRow& sample) {
+    if (sample.is_joined) return;
     if (sample.is_native) {
       const auto python = python_.find(sample.tid);
       if (python != python_.end() && CoveredLength(python->second, sample.span) > 0) return;
     }
-    visit(sample);
+    const auto joined = joined_.find(sample.tid);
+    if (joined == joined_.end() || sample.is_native || sample.state != HostState::kRuns)
+      return visit(sample);
+    VisitParts(sample, joined->second, visit);
   });
 }
 
@@ -121,7 +151,10 @@ HostSamples::HostSamples(const Process& process) : process_(&process) {
   std::map<int32_t, std::vector<Interval>> python;
   StackSums native;
   ForEachSample(process, [&](const SampleRow& sample) {
-    if (sample.is_native) return AddTo(sample, &native);
+    if (sample.is_native || sample.is_joined) AddTo(sample, &native);
+    if (sample.is_joined)
+      joined_[sample.tid].push_back({sample.span.end, sample.span.length(), sample.stack});
+    if (sample.is_native || sample.is_joined) return;
     // Rows of a thread follow each other, so this stays short.
     std::vector<Interval>& spans = python[sample.tid];
     if (!spans.empty() && sample.span.start <= spans.back().end &&
@@ -132,6 +165,10 @@ HostSamples::HostSamples(const Process& process) : process_(&process) {
     }
   });
   for (auto& [tid, spans] : python) python_[tid] = UnionOf(std::move(spans));
+  for (auto& [tid, rows] : joined_) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Joined& a, const Joined& b) { return a.end < b.end; });
+  }
   StackSums sums;
   std::set<int32_t> threads;
   ForEachCounted([&](const SampleRow& sample) {

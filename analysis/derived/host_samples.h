@@ -10,9 +10,10 @@
 //   waits for the GIL: the thread wants CPython's global interpreter lock, which `holder` has.
 //   waits: anything else: for a lock, a file, a peer, or for something to do.
 //
-// Two kinds of rows may tell of one moment of a thread. Rows with frames of Python stand for all of
-// the thread's time. Rows with native frames come after each 10 ms of processor time. Where a
-// thread has rows of Python, only those count: otherwise processor time would count twice.
+// Two kinds of rows may tell of one moment of a thread. Rows of Python alone stand for all of the
+// thread's time. Rows with native frames come after each 10 ms of processor time. Within a row of
+// Python that runs, those that were joined to Python (analysis/read/joined_samples.h) say where
+// this part of its time went. Others do not count there: processor time would count twice.
 //
 // The rows are on the sampler's own track. Nothing else there is the program's. Made for one
 // process, then read only, on any thread.
@@ -38,6 +39,8 @@ inline constexpr size_t kHostStates = 3;
 HostState StateOfSample(uint32_t state);
 // Returns whether the frames of a sample are of native code alone.
 bool IsNativeSample(uint32_t state);
+// Returns whether a sample of native code was joined to one of Python.
+bool IsJoinedSample(uint32_t state);
 
 // Time in each state.
 struct HostTimes {
@@ -90,12 +93,20 @@ class HostSamples {
   std::vector<Interval> When(HostState state, const std::function<bool(uint32_t)>& passes) const;
 
  private:
+  // A row of native code that was joined to Python.
+  struct Joined {
+    int64_t end, duration;
+    uint32_t stack;
+  };
   // Calls visit(row) for each row that counts.
   template <typename Visit>
   void ForEachCounted(const Visit& visit) const;
+  template <typename Row, typename Visit>
+  static void VisitParts(const Row& sample, const std::vector<Joined>& joined, const Visit& visit);
 
   const Process* process_;
   std::map<int32_t, std::vector<Interval>> python_;  // when each thread has rows of Python
+  std::map<int32_t, std::vector<Joined>> joined_;    // by thread, in the order of their ends
   std::vector<SampledStack> stacks_, native_stacks_;
   HostTimes times_;
   uint64_t count_ = 0;

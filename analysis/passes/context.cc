@@ -307,15 +307,16 @@ std::string PassContext::NoStepsAdvice() const {
       tensorflow = tensorflow || name.starts_with("TensorFlow");
     }
   }
-  tensorflow = tensorflow && trace_->importer.empty() && RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
+  tensorflow =
+      tensorflow && trace_->importer.empty() && RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
   if (tensorflow && marker_ == nullptr) return NoStepsOfTensorFlow();
-  return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
-                                  .marker_given = marker_ != nullptr,
-                                  .framework_seen = framework,
-                                  .is_window = IsWindow(),
-                                  .is_xspace = trace_->importer == kXSpaceImporter,
-                                  .has_samples =
-                                      RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
+  return analysis::NoStepsAdvice(
+      {.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
+       .marker_given = marker_ != nullptr,
+       .framework_seen = framework,
+       .is_window = IsWindow(),
+       .is_xspace = trace_->importer == kXSpaceImporter,
+       .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

@@ -4,6 +4,7 @@
 // See event_loader.h.
 
 #include "analysis/read/event_loader.h"
+#include "analysis/read/joined_samples.h"
 
 #include <algorithm>
 #include <atomic>
@@ -309,6 +310,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const Tabl
     ReadRangePayloads(&file->process());
     NameStreams(&file->process());
     SeparateModules(file.get());
+    JoinSamples(&file->process());
   }
 }
 

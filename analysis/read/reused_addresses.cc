@@ -229,6 +229,7 @@ void SeparateReusedAddresses(const std::vector<ModuleStay>& stays, bool at_once,
     rows(track.wait.end_ns).Stacks(&track.wait.stack).ReturnAddresses(&track.wait.caller);
     rows(track.mapping.time_ns).Stacks(&track.mapping.stack);
     rows(track.launch.time_ns).Stacks(&track.launch.stack);
+    rows(track.sample.end_ns).Stacks(&track.sample.stack);
     rows(track.device_memory.time_ns).ReturnAddresses(&track.device_memory.pc);
     rows(track.thread_event.time_ns).StartRoutines(&track.thread_event);
   }

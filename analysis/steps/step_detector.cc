@@ -455,8 +455,8 @@ std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker
   // torch.profiler's own name of a step is not there by chance.
   const bool is_certain = is_by_range || (count > 0 && ranges.front().marker == "ProfilerStep");
   // A profiler of TensorFlow may have some steps marked, or each.
-  const bool may_be_some = count > 0 && !is_by_range &&
-                           !NumberedMarksOf(ops.process(), ranges.front().track).empty();
+  const bool may_be_some =
+      count > 0 && !is_by_range && !NumberedMarksOf(ops.process(), ranges.front().track).empty();
   if (count > 0 && !is_by_optimizer && !may_be_some && (is_certain || count >= kEnough))
     return ranges;
   std::vector<DetectedSteps> others = FromOperations(ops);

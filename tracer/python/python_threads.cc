@@ -104,6 +104,10 @@ bool PythonThreads::List(std::vector<PythonThread>* threads) {
 
 bool PythonThreads::ReadFrame(uint64_t address, RawFrame* frame) {
   const PythonLayout& at = python_.layout;
+  // What changes while it is read may be no address at all.
+  constexpr uint64_t kAddressEnd = uint64_t{1} << 47;
+  if (address < kPageBytes || address >= kAddressEnd || address % sizeof(uint64_t) != 0)
+    return false;
   uint8_t own[128];
   const uint8_t* bytes = own;
   if (address >= block_begin_ && address + at.frame_bytes <= block_end_) {

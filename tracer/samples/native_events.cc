@@ -4,6 +4,7 @@
 #include "tracer/samples/native_events.h"
 
 #include <errno.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -36,6 +37,19 @@ uint64_t WordAt(const uint8_t* from) {
   return word;
 }
 
+// Calls `work` while no module can be unloaded: the code of another thread's stack may go at any
+// time, with the tables that the walk reads.
+template <typename Work>
+void WhileModulesStay(const Work& work) {
+  // The loader's list is locked around the callback.
+  dl_iterate_phdr(
+      [](dl_phdr_info*, size_t, void* opaque) {
+        (*static_cast<const Work*>(opaque))();
+        return 1;
+      },
+      const_cast<Work*>(&work));
+}
+
 // Walks the copy of a stack whose top was at `sp`. Words of the copy that point into the stack are
 // made to point into the copy.
 uint32_t Walk(uint64_t ip, uint64_t sp, uint64_t fp, uint8_t* copy, uint64_t bytes, uint64_t* pcs) {
@@ -49,7 +63,10 @@ uint32_t Walk(uint64_t ip, uint64_t sp, uint64_t fp, uint8_t* copy, uint64_t byt
   bounds.lo = to;
   bounds.hi = to + bytes / 8 * 8;
   bounds.foreign = bounds.copied = true;
-  const uint32_t frames = WalkInterrupted({ip, to, moved(fp)}, bounds, pcs, proto::kMaxStackFrames);
+  uint32_t frames = 0;
+  WhileModulesStay([&] {
+    frames = WalkInterrupted({ip, to, moved(fp)}, bounds, pcs, proto::kMaxStackFrames);
+  });
   // Readers look up the byte before each program counter, as those of callers are return addresses.
   if (frames != 0 && pcs[0] == ip) ++pcs[0];
   return frames;

@@ -41,7 +41,7 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(ThreadEventName), 4u);
   EXPECT_EQ(CountNames(ProcessEventName), 5u);
   EXPECT_EQ(CountNames(ExitWayName), 12u);
-  EXPECT_EQ(CountNames(OpScopeName), 4u);
+  EXPECT_EQ(CountNames(OpScopeName), 5u);
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);
   EXPECT_EQ(CountNames(SourceName), 9u);

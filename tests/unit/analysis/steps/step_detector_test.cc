@@ -285,7 +285,7 @@ TEST(StepDetector, NoMarksNoSteps) {
   EXPECT_NE(NoStepsAdvice({.op_rows = 2, .framework_seen = true}).find("--step-marker"),
             std::string::npos);
   EXPECT_NE(NoStepsAdvice({.framework_seen = true}).find("doctor"), std::string::npos);
-  EXPECT_NE(NoStepsAdvice({}).find("PyTorch did not run here"), std::string::npos);
+  EXPECT_NE(NoStepsAdvice({}).find("neither PyTorch nor TensorFlow ran here"), std::string::npos);
   const std::string sampled = NoStepsAdvice({.has_samples = true});
   EXPECT_EQ(sampled.find("PyTorch"), std::string::npos);
   EXPECT_NE(sampled.find("gpuprof stats python"), std::string::npos);
