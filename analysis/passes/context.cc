@@ -45,6 +45,16 @@ uint64_t RowsOfAll(const Trace& trace, proto::ChunkKind kind) {
   return rows;
 }
 
+// By the headers: whether the rows were read does not matter.
+bool HasSamples(const Trace& trace) {
+  for (const Process& process : trace.processes) {
+    for (const KindTotals& totals : process.kinds)
+      if (totals.kind == static_cast<uint16_t>(proto::ChunkKind::kSample) && totals.rows != 0)
+        return true;
+  }
+  return false;
+}
+
 // Of stacks taken, those that end early, by the reasons that health has.
 struct CutStacks {
   uint64_t taken = 0;
@@ -310,13 +320,12 @@ std::string PassContext::NoStepsAdvice() const {
   tensorflow =
       tensorflow && trace_->importer.empty() && RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
   if (tensorflow && marker_ == nullptr) return NoStepsOfTensorFlow();
-  return analysis::NoStepsAdvice(
-      {.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
-       .marker_given = marker_ != nullptr,
-       .framework_seen = framework,
-       .is_window = IsWindow(),
-       .is_xspace = trace_->importer == kXSpaceImporter,
-       .has_samples = RowsOfAll(*trace_, proto::ChunkKind::kSample) > 0});
+  return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
+                                  .marker_given = marker_ != nullptr,
+                                  .framework_seen = framework,
+                                  .is_window = IsWindow(),
+                                  .is_xspace = trace_->importer == kXSpaceImporter,
+                                  .has_samples = HasSamples(*trace_)});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

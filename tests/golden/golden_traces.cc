@@ -417,18 +417,20 @@ GoldenTrace Service() {
              library + "threading.py(327): Condition.wait"});
   constexpr uint32_t kPython = proto::kSamplePython, kRuns = kPython | proto::kSampleRuns;
   builder.Thread(30, "MainThread").Sample(0, 0).Sample(2000 * kMs, 1900 * kMs);
-  builder.Thread(32, "store").Sample(0, 0).Sample(2000 * kMs, 300 * kMs);
+  TrackBuilder& store = builder.Thread(32, "store");
+  store.Sample(0, 0).Sample(2000 * kMs, 300 * kMs);
   builder.Thread(33, "pool");
   TrackBuilder& sampler = builder.Thread(31, "gpuprof-sample").Tool();
   for (int i = 0; i < 20; ++i) {
     const int64_t at = i * 100 * kMs;
     sampler.StackSample(30, scores, at, at + 40 * kMs, kRuns | proto::kSampleHasGil);
-    sampler.StackSample(32, loads, at, at + 30 * kMs, kPython | proto::kSampleWaitsForGil, 30);
-    sampler.StackSample(32, loads, at + 30 * kMs, at + 45 * kMs, kRuns);
+    sampler.StackSample(32, loads, at, at + 20 * kMs, kPython | proto::kSampleWaitsForGil, 30);
+    sampler.StackSample(32, loads, at + 20 * kMs, at + 35 * kMs, kRuns);
     sampler.StackSample(30, later, at + 40 * kMs, at + 60 * kMs, kRuns | proto::kSampleHasGil);
     sampler.StackSample(30, json, at + 60 * kMs, at + 95 * kMs, kRuns | proto::kSampleHasGil);
     sampler.StackSample(30, 0, at + 95 * kMs, at + 100 * kMs, proto::kSampleRuns);
-    sampler.StackSample(32, reads, at + 45 * kMs, at + 100 * kMs, kPython);
+    sampler.StackSample(32, reads, at + 35 * kMs, at + 100 * kMs, kPython);
+    store.Wait(proto::WaitKind::kInput, 5, 0x401200, at + 35 * kMs, at + 100 * kMs);
   }
   sampler.StackSample(33, rests, 0, 2000 * kMs, kPython);
   Trace trace = MakeTrace({&builder});

@@ -34,6 +34,7 @@ ROWS = {
     "managed": {"api": 16, "device_memory": 4, "kernel": 2, "overhead": 1, "sync": 4, "unified_memory": 10},
     "nvtx": {"range": 10, "range_value": 61},
     "ops": {"op": 10, "tensor": 6},
+    "samples": {"process": 1, "sample": 87, "thread": 3},
     "sums": {"kernel": 9000, "memcpy": 900},
     "pools": {"api": 44, "device_memory": 32, "kernel": 8, "memory_pool": 36, "overhead": 1, "sync": 1},
 }
@@ -95,6 +96,16 @@ def check_gpu(path):
     assert (kinds["kernel"], kinds["launch"]) == (15, 15) and kinds["api"] >= 15
     ranges = {row["name"]: int(row["count"]) for row in stats("ranges", path)["ranges"]}
     assert ranges == {"step": 3, "forward": 3, "backward": 3}
+
+
+def check_samples(path):
+    """Two threads that want one lock: the other one has it."""
+    result = stats("python", path)
+    assert (result["cpu_ns"], result["gil_ns"], result["wait_ns"], result["count"]) == (1651862423, 357689128, 0, 76)
+    loop = result["functions"][0]
+    assert (loop["name"], loop["place"], loop["thread_count"]) == ("<lambda>.<locals>.<listcomp>", "<string>:1", 2)
+    assert sum(row["self_ns"] for row in result["functions"]) == result["cpu_ns"]
+    assert [(row["name"], row["total_ns"], row["waiter_count"]) for row in result["holders"]] == [(loop["name"], result["gil_ns"], 2)]
 
 
 def check_files(path):
