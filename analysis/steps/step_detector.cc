@@ -291,8 +291,21 @@ std::vector<DetectedSteps> FromOptimizers(ProcessOps& ops) {
   return all;
 }
 
+// Returns what the thread asked for that asks for most elements of TensorFlow's datasets.
+Marks MostElements(ProcessOps& ops, size_t* track) {
+  Marks best;
+  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
+    Marks marks = ElementsOf(ops, i);
+    if (marks.size() <= best.size()) continue;
+    best = std::move(marks);
+    *track = i;
+  }
+  return best;
+}
+
 bool FromLoader(ProcessOps& ops, DetectedSteps* out) {
-  const Marks loader = CollectKind(ops, NameKind::kLoaderNext, &out->track);
+  Marks loader = MostElements(ops, &out->track);
+  if (loader.empty()) loader = CollectKind(ops, NameKind::kLoaderNext, &out->track);
   if (loader.empty()) return false;
   out->method = results::STEP_METHOD_LOADER;
   out->trains = false;

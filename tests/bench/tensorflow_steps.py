@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A training loop of TensorFlow for tests/bench/tensorflow.py. Prints the processor time of a step, of all threads, in microseconds.
+"""A training loop of TensorFlow for tests/bench/tensorflow_cost.py. Prints the processor time of a step, of all threads, in microseconds.
 
 usage: tensorflow_steps.py STEPS UNITS BATCH
 """

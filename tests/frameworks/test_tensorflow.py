@@ -58,7 +58,7 @@ def test_keras_fit_has_its_steps(record):
     outcome = _recorded(record, "fit", str(steps))
     trace = outcome.trace()
     assert trace.lost == 0, trace.losses
-    assert trace.frameworks == ["TensorFlow 2.21"]
+    assert "TensorFlow 2.21" in trace.frameworks
     (series,) = _stats(outcome.bundle, "steps")["series"]
     assert _all_steps(series) == steps, series
     counts = _counts(outcome.bundle)

@@ -104,6 +104,9 @@ void AddState(const AdviceFacts& facts, const InputState& state, Finding* findin
 void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* finding) {
   if (state.reads) {
     finding->Fix("IN-001.read_fewer_larger_files");
+  } else if (FrameworkOf(facts) == Framework::kTensorFlow) {
+    finding->Fix("IN-007.let_tf_data_work");
+    finding->Fix("IN-007.make_element_cheaper_or_cache");
   } else if (state.is_uneven) {
     finding->Fix("IN-001.give_worker_equal_share");
   } else if (state.has_too_many) {

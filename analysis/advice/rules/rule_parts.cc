@@ -134,14 +134,20 @@ Framework FrameworkOf(const AdviceFacts& facts) {
     if (has("torch") || has("PyTorch") || text.starts_with("aten::") ||
         text.starts_with("ProfilerStep#"))
       return Framework::kTorch;
-    if (has("TensorFlow") || has("tensorflow")) return Framework::kTensorFlow;
+    if (has("TensorFlow") || has("tensorflow") || text == "EagerExecute" ||
+        text.starts_with("ExecutorState::"))
+      return Framework::kTensorFlow;
     return has("JAX") || has("jax") || text.starts_with("Pjit") || has("PjRt") ? Framework::kJax
                                                                                : Framework::kNone;
   };
-  for (const std::string& framework : facts.overview->environment().frameworks())
-    if (const Framework found = of(framework); found != Framework::kNone) return found;
+  // One framework may load another: Keras loads JAX. What runs tells which it is.
+  const auto& frameworks = facts.overview->environment().frameworks();
+  if (frameworks.size() == 1)
+    if (const Framework found = of(frameworks[0]); found != Framework::kNone) return found;
   for (const results::Op& op : facts.ops->ops())
     if (const Framework found = of(op.name()); found != Framework::kNone) return found;
+  for (const std::string& framework : frameworks)
+    if (const Framework found = of(framework); found != Framework::kNone) return found;
   return Framework::kNone;
 }
 

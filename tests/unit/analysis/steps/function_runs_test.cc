@@ -148,6 +148,18 @@ TEST(FunctionRuns, StepsOfALoopBeginWithTheirBatch) {
   EXPECT_EQ(Mean(all.front(), Category::kInput), 2 * kMs);
 }
 
+TEST(FunctionRuns, WithoutFunctionsTheBatchesAreTheSteps) {
+  Program program;
+  for (int i = 0; i < 6; ++i) {
+    program.Execute("IteratorGetNext", false, i * 20 * kMs, (i * 20 + 2) * kMs);
+    program.Execute("MatMul", false, (i * 20 + 3) * kMs, (i * 20 + 18) * kMs);
+  }
+  const DetectedSteps found = program.Detect();
+  EXPECT_EQ(found.method, results::STEP_METHOD_LOADER);
+  ASSERT_EQ(found.steps.size(), 6u);
+  EXPECT_EQ(found.steps[1].span, (Interval{20 * kMs, 40 * kMs}));
+}
+
 TEST(FunctionRuns, NumberedMarksAreTheSteps) {
   Program program;
   for (int i = 0; i < 6; ++i) {

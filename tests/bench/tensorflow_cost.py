@@ -4,7 +4,7 @@
 
 """What recording a training loop of TensorFlow costs: processor time of a step, of the program's threads and the recorder's.
 
-    tests/bench/tensorflow.py --gpuprof build/ci/launcher/gpuprof --rounds 9
+    tests/bench/tensorflow_cost.py --gpuprof build/ci/launcher/gpuprof --rounds 9
 
 Bare, with the source `ops` alone, and with all default sources. Rounds are interleaved. A ratio is to the bare run of its round.
 """
