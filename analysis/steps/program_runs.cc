@@ -83,6 +83,13 @@ std::string_view CalledProgram(std::string_view mark) {
   return {};
 }
 
+std::string NoStepsOfJax() {
+  return "No steps were found: no function that JAX compiled was called three times while it was "
+         "recorded. To have steps, put the step into "
+         "jax.profiler.StepTraceAnnotation(\"step\", step_num=n). Or name the operation or range "
+         "that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the names.";
+}
+
 ProgramRuns MainProgram(ProcessOps& ops) {
   ProgramRuns best;
   const ProgramCalls calls(ops.process());
