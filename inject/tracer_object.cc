@@ -93,7 +93,12 @@ void AdoptToolThread() {
   NoteThread(-1);
 }
 
-void AdoptProgramThread(const char* name) { EnterToolThread(name); }
+// What the program's code allocates there is the program's: it must come from its allocator, and may
+// be freed after gpuprof has left the process.
+void AdoptProgramThread(const char* name) {
+  EnterToolThread(name);
+  t_thread.tool = kProgramsThread;
+}
 
 void SayHere(const char* text) {
   t_thread.tool == kToolThreadWithoutFiles ? SayByControlThread(text) : Say(text);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -268,7 +269,9 @@ class Check {
   void CheckTimes(const BlockRef& block) {
     const std::vector<uint64_t>& times = columns_.column[0];
     if (times.empty()) return;
-    uint64_t& last = last_time_[{block.header.track, block.header.kind}];
+    // Rows that come from no ring have an order of their own: they come in windows.
+    const bool is_late = block.header.ring_end == 0;
+    uint64_t& last = last_time_[{block.header.track, block.header.kind, is_late}];
     uint64_t previous = last;
     uint64_t farthest = 0;
     for (const uint64_t time : times) {
@@ -338,7 +341,8 @@ class Check {
   IdCheck strings_;
   IdCheck stacks_;
   IdCheck signatures_;
-  std::map<std::pair<uint32_t, uint16_t>, uint64_t> last_time_;  // by track and kind
+  // By track, kind, and whether rows come late.
+  std::map<std::tuple<uint32_t, uint16_t, bool>, uint64_t> last_time_;
   uint64_t unknown_blocks_ = 0;
   uint64_t unknown_rows_ = 0;
 };

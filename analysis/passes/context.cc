@@ -29,6 +29,7 @@
 #include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
 #include "analysis/steps/function_runs.h"
+#include "analysis/steps/program_runs.h"
 #include "analysis/steps/numbered_steps.h"
 #include "proto/snapshot_request.h"
 
@@ -310,16 +311,18 @@ std::optional<size_t> PassContext::Leading() {
 }
 
 std::string PassContext::NoStepsAdvice() const {
-  bool framework = false, tensorflow = false;
+  bool framework = false, tensorflow = false, jax = false;
   for (const size_t i : selected_) {
     for (const std::string& name : process(i).frameworks) {
       framework = true;
       tensorflow = tensorflow || name.starts_with("TensorFlow");
+      jax = jax || name.starts_with("JAX");
     }
   }
-  tensorflow =
-      tensorflow && trace_->importer.empty() && RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
-  if (tensorflow && marker_ == nullptr) return NoStepsOfTensorFlow();
+  const bool has_marks = marker_ == nullptr && trace_->importer.empty() &&
+                         RowsOfAll(*trace_, proto::ChunkKind::kOp) != 0;
+  if (jax && has_marks) return NoStepsOfJax();
+  if (tensorflow && has_marks) return NoStepsOfTensorFlow();
   return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
                                   .marker_given = marker_ != nullptr,
                                   .framework_seen = framework,

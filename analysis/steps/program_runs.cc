@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kLeastCalls = 3;
 
+// The first call of a function compiles it, and counts for no more than another one.
 int64_t UsualTime(std::vector<int64_t> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -68,10 +69,51 @@ bool IsResultWait(std::string_view mark) {
   return mark.ends_with("Buffer::Await") || mark.ends_with("::BlockHostUntilReady");
 }
 
+// Returns when the last program was compiled.
+int64_t EndOfCompiling(const Process& process) {
+  std::unordered_set<uint32_t> names;
+  for (const auto& [id, text] : process.strings)
+    if (text.starts_with("backend_compile")) names.insert(id);
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const Track& track : process.tracks) {
+    const OpTable& table = track.op;
+    for (size_t row = 0; !names.empty() && row < table.rows(); ++row)
+      if (names.count(table.name[row]) != 0) end = std::max(end, table.end_ns[row]);
+  }
+  return end;
+}
+
 struct CallGroup {
   Marks runs;
-  std::vector<int64_t> times;  // until the next call
+  std::vector<int64_t> times;  // until the next call, of calls that began after some moment
 };
+
+// Returns the name of the group that most time goes to; "": no group has enough calls.
+std::string_view Busiest(const std::map<std::string_view, CallGroup>& groups, int64_t* most) {
+  std::string_view best;
+  for (const auto& [name, group] : groups) {
+    if (group.times.size() < kLeastCalls) continue;
+    const int64_t time = UsualTime(group.times) * static_cast<int64_t>(group.times.size());
+    if (time <= *most) continue;
+    *most = time;
+    best = name;
+  }
+  return best;
+}
+
+// Adds the calls of a thread. Those that began after `since` have a time.
+std::map<std::string_view, CallGroup> GroupsOf(const Marks& marks, const ProgramCalls& calls,
+                                               int64_t since) {
+  std::map<std::string_view, CallGroup> groups;
+  for (size_t i = 0; i < marks.size(); ++i) {
+    const Interval& span = marks[i].span;
+    CallGroup& group = groups[*calls.Find(marks[i].name)];
+    group.runs.push_back(marks[i]);
+    const int64_t next = i + 1 < marks.size() ? marks[i + 1].span.start : span.end;
+    if (span.start >= since) group.times.push_back(next - span.start);
+  }
+  return groups;
+}
 
 }  // namespace
 
@@ -83,28 +125,27 @@ std::string_view CalledProgram(std::string_view mark) {
   return {};
 }
 
+std::string NoStepsOfJax() {
+  return "No steps were found: no function that JAX compiled was called three times while it was "
+         "recorded. To have steps, put the step into "
+         "jax.profiler.StepTraceAnnotation(\"step\", step_num=n). Or name the operation or range "
+         "that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the names.";
+}
+
+// What a program does before its last program is compiled is hardly its loop. But it may be all.
 ProgramRuns MainProgram(ProcessOps& ops) {
   ProgramRuns best;
   const ProgramCalls calls(ops.process());
   if (calls.empty()) return best;
-  int64_t most = 0;
-  for (size_t track = 0; track < ops.process().tracks.size(); ++track) {
-    const Marks marks = OutermostCalls(ops, track, calls);
-    std::map<std::string_view, CallGroup> by_name;
-    for (size_t i = 0; i < marks.size(); ++i) {
-      CallGroup& group = by_name[*calls.Find(marks[i].name)];
-      group.runs.push_back(marks[i]);
-      const int64_t next = i + 1 < marks.size() ? marks[i + 1].span.start : marks[i].span.end;
-      group.times.push_back(next - marks[i].span.start);
+  const int64_t compiled = EndOfCompiling(ops.process());
+  for (const int64_t since : {compiled, std::numeric_limits<int64_t>::min()}) {
+    int64_t most = 0;
+    for (size_t track = 0; track < ops.process().tracks.size(); ++track) {
+      auto groups = GroupsOf(OutermostCalls(ops, track, calls), calls, since);
+      const std::string_view name = Busiest(groups, &most);
+      if (!name.empty()) best = {track, std::string(name), std::move(groups[name].runs)};
     }
-    for (auto& [name, group] : by_name) {
-      if (group.runs.size() < kLeastCalls) continue;
-      // The median: the first call of a function compiles it.
-      const int64_t time = UsualTime(group.times) * static_cast<int64_t>(group.runs.size());
-      if (time <= most) continue;
-      most = time;
-      best = {track, std::string(name), std::move(group.runs)};
-    }
+    if (!best.runs.empty()) break;
   }
   return best;
 }

@@ -18,6 +18,9 @@ namespace gpuprof::analysis {
 // Returns the name of the function that a mark calls; "": it is another mark.
 std::string_view CalledProgram(std::string_view mark);
 
+// Returns why a recording of JAX has no steps, and what to do.
+std::string NoStepsOfJax();
+
 // Runs of one function on a thread, in order of time.
 struct ProgramRuns {
   size_t track = 0;

@@ -7,10 +7,13 @@ import json
 import pathlib
 import re
 import signal
+import subprocess
 
 import pytest
 
-from process_support import ROOT, gpuprof, run_bare, verify
+from process_support import ROOT, clean_environment, gpuprof, run_bare, verify
+from trace_file import read_bundle
+from waiting import wait_until
 
 JAX = ROOT / ".deps" / "tensorflow" / "bin" / "python"
 PROGRAM = pathlib.Path(__file__).resolve().parent / "jax_program.py"
@@ -162,6 +165,30 @@ def test_captures_while_the_program_runs(session):
         mine = trace.ops["capture"] == capture
         names = [trace.strings[int(name)] for name in trace.ops["name"][mine]]
         assert names.count(CALL) == 6, (capture, sorted(set(names)))
+
+
+def test_a_process_that_was_attached_to(tmp_path):
+    """JAX is there already, and its programs are compiled."""
+    with subprocess.Popen([str(word) for word in _command("talk")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean_environment(ENVIRONMENT),
+                          bufsize=0) as process:
+        try:
+            process.stdin.write(b"train 3\n")
+            loss = process.stdout.readline()
+            bundle = tmp_path / "attached"
+            done = gpuprof("attach", process.pid, "-o", bundle)
+            assert done.status == 0, done.err.decode()
+            wait_until(lambda: json.loads(gpuprof("ctl", "status", "--json", process.pid).out)["processes"][0]["ops"] == "active", "JAX's first window")
+            process.stdin.write(b"train 3\n")
+            assert process.stdout.readline() == loss
+            assert gpuprof("detach", process.pid).status == 0
+            process.stdin.write(b"train 3\nend\n")
+            assert process.stdout.readline() == loss
+            assert process.wait() == 0
+        finally:
+            process.kill()
+    verify(bundle)
+    (trace,) = read_bundle(bundle)
+    assert _names(trace).count(CALL) == 6
 
 
 def test_without_jax_no_python_is_run(record):

@@ -21,6 +21,8 @@ namespace {
 constexpr const char* kModules[] = {"jaxlib._profiler", "jaxlib._jax.profiler",
                                     "jaxlib.xla_extension.profiler"};
 constexpr uint64_t kLockLimit = 2 * kSecond;
+// Python's end waits longer: a thread that it ends in the middle of JAX's code ends the process.
+constexpr uint64_t kExitLimit = 30 * kSecond;
 // A program's session that was dropped and not stopped ends unseen.
 constexpr uint64_t kLookAgain = 5 * kSecond;
 // Marks of these names mean that programs were compiled.
@@ -61,8 +63,8 @@ constinit Windows g_windows;
 uint32_t ThreadId() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
 
 // Gives the interpreter's lock away while it waits. A thread that is ended there holds nothing.
-bool Lock(const Python& python) {
-  const uint64_t until = Monotonic() + kLockLimit;
+bool Lock(const Python& python, uint64_t limit = kLockLimit) {
+  const uint64_t until = Monotonic() + limit;
   uint32_t free = 0;
   while (!g.lock.compare_exchange_strong(free, 1)) {
     if (Monotonic() >= until) return false;
@@ -248,7 +250,7 @@ PyObject* Instead(PyObject* self, PyObject* arguments, PyObject* keywords) {
 PyObject* AtExit(PyObject*, PyObject*) {
   const Python& python = *g.python;
   g.is_over.store(true);
-  if (!g.is_forked.load() && Lock(python)) {
+  if (!g.is_forked.load() && Lock(python, kExitLimit)) {
     EndLocked(python);
     Unlock();
   }

@@ -111,7 +111,11 @@ void WindowRows::Pass(uint32_t capture, uint32_t time_shift, TrackSource* tracks
   tracks_ = tracks;
   sink_ = sink;
   while (Window* const window = WaitingWindows().Take()) {
-    if (window->capture == capture) Write(*window);
+    if (window->capture == capture) {
+      Write(*window);
+    } else if (!window->has_programs) {
+      WaitingWindows().CountLost();  // it came too late
+    }
     Windows::Release(window);
   }
 }
