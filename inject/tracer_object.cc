@@ -93,8 +93,8 @@ void AdoptToolThread() {
   NoteThread(-1);
 }
 
-// What the program's code allocates there is the program's: it must come from its allocator, and may
-// be freed after gpuprof has left the process.
+// What the program's code allocates there is the program's: it must come from its allocator, and
+// may be freed after gpuprof has left the process.
 void AdoptProgramThread(const char* name) {
   EnterToolThread(name);
   t_thread.tool = kProgramsThread;

@@ -29,8 +29,8 @@
 #include "analysis/passes/recorder/unrelated_files.h"
 #include "analysis/passes/registry.h"
 #include "analysis/steps/function_runs.h"
-#include "analysis/steps/program_runs.h"
 #include "analysis/steps/numbered_steps.h"
+#include "analysis/steps/program_runs.h"
 #include "proto/snapshot_request.h"
 
 namespace gpuprof::analysis {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for libtensorflow_framework.so.2: a recorder of marks under TensorFlow's names, which the library itself
-// calls through its PLT. With GPUPROF_VICTIM_OTHER it is a release that does not export the recorder.
+// Stands in for libtensorflow_framework.so.2: a recorder of marks under TensorFlow's names, which
+// the library itself calls through its PLT. With GPUPROF_VICTIM_OTHER it is a release that does not
+// export the recorder.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program of TensorFlow's recorder of marks (tsl_library.c): marks at each level, activities that another thread
-// ends, and a profiler of its own. Under gpuprof alone: it waits for gpuprof's level.
+// A program of TensorFlow's recorder of marks (tsl_library.c): marks at each level, activities that
+// another thread ends, and a profiler of its own. Under gpuprof alone: it waits for gpuprof's
+// level.
 //
-// usage: tsl_marks LIBRARY [other]   With `other`, the library does not export its recorder, and the program waits for a line.
+// usage: tsl_marks LIBRARY [other]   With `other`, the library does not export its recorder, and
+// the program waits for a line.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -70,7 +72,8 @@ int main(int count, char** words) {
   AwaitLevel(1);
   for (int i = 0; i < 100; ++i) Work("EagerExecute#eager_op=__inference_train_step_7,is_func=1#");
   AwaitLevel(2);
-  for (int i = 0; i < 10; ++i) Work("dense/MatMul:MatMul#shapes=[8,784] [8],id=18446744073709551615#");
+  for (int i = 0; i < 10; ++i)
+    Work("dense/MatMul:MatMul#shapes=[8,784] [8],id=18446744073709551615#");
 
   // An activity whose end comes on another thread, and an end without a begin.
   Mark("Transfer#bytes=3#", Now(), -77);
