@@ -370,12 +370,12 @@ PyObject* Function(const Python& python, PyMethod* method, const char* name, PyF
   return python.new_function(method, nullptr, nullptr);
 }
 
+// The handler may be there already. It stays: while handlers run, new ones are not called.
 bool RegisterExit(const Python& python) {
   if (g.exit == nullptr) g.exit = Function(python, &g_exit, "at_exit", AtExit);
   PyObject* const arguments = python.new_tuple(1);
   if (g.exit == nullptr || arguments == nullptr) return false;
   python.set_tuple(arguments, 0, python.Kept(g.exit));
-  Register(python, "atexit", "unregister", arguments, nullptr);
   const bool is_registered = Register(python, "atexit", "register", arguments, nullptr);
   python.decrement(arguments);
   return is_registered;
