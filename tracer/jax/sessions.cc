@@ -350,9 +350,9 @@ PyObject* MakeClass(const Python& python) {
   return made;
 }
 
-// Registers a function of ours with Python: at its exit, or by name around forks.
-bool Register(const Python& python, const char* module_name, const char* function_name,
-              PyObject* arguments, PyObject* keywords) {
+// Calls a function of a module. False: it raised, or there is none.
+bool CallFunction(const Python& python, const char* module_name, const char* function_name,
+                  PyObject* arguments, PyObject* keywords) {
   PyObject* const module = python.import(module_name);
   PyObject* const function = module != nullptr ? python.attribute(module, function_name) : nullptr;
   PyObject* const result =
@@ -370,14 +370,36 @@ PyObject* Function(const Python& python, PyMethod* method, const char* name, PyF
   return python.new_function(method, nullptr, nullptr);
 }
 
-// The handler may be there already. It stays: while handlers run, new ones are not called.
+// Returns whether Python's exit handlers are still to be called: Python ends its main thread first.
+bool MainThreadLives(const Python& python) {
+  PyObject* const modules = python.modules();
+  PyObject* const threading = modules != nullptr ? python.item(modules, "threading") : nullptr;
+  PyObject* const main =
+      threading != nullptr ? python.attribute(threading, "_main_thread") : nullptr;
+  PyObject* const lives = main != nullptr ? python.CallMethod(main, "is_alive") : nullptr;
+  const bool is_alive = lives != nullptr && python.as_long(lives) == 1;
+  python.Drop(lives);
+  python.Drop(main);
+  python.clear_error();
+  return is_alive;
+}
+
+// False: Python has come to its end, or cannot call us then. Between the look at the main thread
+// and the registration no other thread has the interpreter's lock. A handler that is there already
+// stays: while handlers run, new ones are not called.
 bool RegisterExit(const Python& python) {
   if (g.exit == nullptr) g.exit = Function(python, &g_exit, "at_exit", AtExit);
-  PyObject* const arguments = python.new_tuple(1);
-  if (g.exit == nullptr || arguments == nullptr) return false;
-  python.set_tuple(arguments, 0, python.Kept(g.exit));
-  const bool is_registered = Register(python, "atexit", "register", arguments, nullptr);
-  python.decrement(arguments);
+  PyObject* const module = python.import("atexit");
+  PyObject* const function = module != nullptr ? python.attribute(module, "register") : nullptr;
+  bool is_registered = false;
+  if (g.exit != nullptr && function != nullptr && MainThreadLives(python)) {
+    PyObject* const result = python.CallWith(function, g.exit);
+    is_registered = result != nullptr;
+    python.Drop(result);
+  }
+  python.Drop(function);
+  python.Drop(module);
+  python.clear_error();
   return is_registered;
 }
 
@@ -406,7 +428,7 @@ bool RegisterForks(const Python& python) {
   python.set_item(keywords, "after_in_child", after);
   python.decrement(before);
   python.decrement(after);
-  const bool is_registered = Register(python, "os", "register_at_fork", arguments, keywords);
+  const bool is_registered = CallFunction(python, "os", "register_at_fork", arguments, keywords);
   python.decrement(arguments);
   python.decrement(keywords);
   return is_registered;
@@ -466,12 +488,12 @@ Ready Prepare(const Python& python) {
   PyObject* const made = MakeClass(python);
   Ready ready = Ready::kNever;
   // Without a handler at the exit a session could be open while Python ends.
-  if (made != nullptr && RegisterExit(python) && RegisterForks(python) &&
+  if (made != nullptr && RegisterForks(python) && RegisterExit(python) &&
       python.set_attribute(module, "ProfilerSession", made) == 0) {
     StandBeforeServer(python, module);
     NameFramework(python);
     ready = Ready::kYes;
-  } else {
+  } else if (made == nullptr) {
     g.note.store("not recorded: this release of JAX has another profiler");
   }
   python.clear_error();
