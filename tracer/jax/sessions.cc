@@ -55,7 +55,7 @@ struct State {
   std::atomic<uint64_t> yielded{0};
   std::atomic<const char*> note{""};
   std::atomic<const char*> framework{nullptr};
-  void (*wake)() = nullptr;
+  AgentThread thread = {};
 };
 constinit State g;
 constinit Windows g_windows;
@@ -88,8 +88,6 @@ Moment Now(proto::ClockKind kind) {
   moment.monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   return moment;
 }
-
-proto::ClockKind g_clock = proto::ClockKind::kMonotonic;
 
 // Takes a new reference to the value.
 void Set(const Python& python, PyObject* object, const char* name, PyObject* value) {
@@ -166,11 +164,11 @@ bool Contains(const char* data, uint64_t length, const char* text) {
 // Compiled programs come in a session of their own: they are many bytes, and the same ones again.
 void FetchPrograms(const Python& python, Window facts) {
   Begun how;
-  facts.begin = Now(g_clock);
+  facts.begin = Now(g.thread.clock);
   PyObject* const session = MakeSession(python, /*has_programs=*/true, &how);
   if (session == nullptr) return;
   PyObject* const bytes = Stop(python, session);
-  facts.end = Now(g_clock);
+  facts.end = Now(g.thread.clock);
   facts.has_programs = true;
   char* data = nullptr;
   ptrdiff_t length = 0;
@@ -191,7 +189,7 @@ Ended EndLocked(const Python& python) {
   facts.tid = g.tid;
   facts.is_first = g.last_capture != g.capture;
   facts.begin = g.begun;
-  facts.end = Now(g_clock);
+  facts.end = Now(g.thread.clock);
   char* data = nullptr;
   ptrdiff_t length = 0;
   if (bytes == nullptr || python.bytes(bytes, &data, &length) != 0) {
@@ -230,7 +228,7 @@ void After(Call call, bool has_failed) {
   if (g.is_forked.load()) return;
   if (call == Call::kServer || (call == Call::kBegin && !has_failed)) return;
   g.has_user.store(false);
-  if (g.wake != nullptr) g.wake();
+  if (g.thread.wake != nullptr) g.thread.wake();
 }
 
 // self: the function in whose place it stands, and what that does.
@@ -247,14 +245,20 @@ PyObject* Instead(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return result;
 }
 
+// Waits for the end of the agent's thread: objects of JAX's that are the thread's own must be gone
+// before JAX's library comes to its end.
 PyObject* AtExit(PyObject*, PyObject*) {
   const Python& python = *g.python;
   g.is_over.store(true);
-  if (!g.is_forked.load() && Lock(python, kExitLimit)) {
+  if (g.is_forked.load()) return python.Kept(python.none);
+  if (Lock(python, kExitLimit)) {
     EndLocked(python);
     Unlock();
   }
-  if (g.wake != nullptr) g.wake();
+  void* const thread = python.save_thread();
+  g.thread.wake();
+  g.thread.await_end(kExitLimit);
+  python.restore_thread(thread);
   return python.Kept(python.none);
 }
 
@@ -270,7 +274,7 @@ PyObject* BeforeFork(PyObject*, PyObject*) {
 
 PyObject* AfterFork(PyObject*, PyObject*) {
   if (g.holds_for_fork.exchange(false)) Unlock();
-  if (!g.is_forked.load() && g.wake != nullptr) g.wake();
+  if (!g.is_forked.load() && g.thread.wake != nullptr) g.thread.wake();
   return g.python->Kept(g.python->none);
 }
 
@@ -522,7 +526,7 @@ Begun Begin(const Python& python, uint32_t capture, bool has_cuda) {
   if (g.session.load() == nullptr && !g.is_over.load() && (!g.has_user.load() || may_be_over)) {
     g.capture = capture;
     g.tid = ThreadId();
-    g.begun = Now(g_clock);
+    g.begun = Now(g.thread.clock);
     g.has_cuda = has_cuda;
     g.session.store(MakeSession(python, /*has_programs=*/false, &how));
     g.user_since.store(Monotonic());
@@ -556,9 +560,6 @@ void ForgetSessions() {
   g_windows.AfterForkChild();
 }
 
-void SetWake(void (*wake)(), proto::ClockKind clock) {
-  g.wake = wake;
-  g_clock = clock;
-}
+void SetAgentThread(const AgentThread& thread) { g.thread = thread; }
 
 }  // namespace gpuprof::tracer::jax

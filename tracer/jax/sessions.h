@@ -64,7 +64,14 @@ uint64_t TimesYielded();
 
 // In a forked child, on its only thread, without the lock.
 void ForgetSessions();
-// Before anything else: what wakes the agent's thread, and the clock of windows.
-void SetWake(void (*wake)(), proto::ClockKind clock);
+// What the agent's thread is for the sessions.
+struct AgentThread {
+  void (*wake)();
+  // Waits until the thread has ended, for so many ns at most.
+  void (*await_end)(uint64_t limit);
+  proto::ClockKind clock;  // of windows
+};
+// Before anything else.
+void SetAgentThread(const AgentThread& thread);
 
 }  // namespace gpuprof::tracer::jax

@@ -49,6 +49,11 @@ void Wake() {
   FutexWake(&agent.changes);
 }
 
+void AwaitEnd(uint64_t limit) {
+  for (const uint64_t until = Monotonic() + limit; agent.runs.load() != 0 && Monotonic() < until;)
+    FutexWait(&agent.runs, 1, 10 * kMillisecond);
+}
+
 void HasEnded(void*) {
   agent.runs.store(0);
   FutexWake(&agent.runs, INT_MAX);
@@ -125,7 +130,7 @@ void AgentTick(const Host* host) {
   }
   if (agent.python->is_initialized() == 0) return;
   agent.is_done = true;
-  jax::SetWake(Wake, host->settings->clock);
+  jax::SetAgentThread({Wake, AwaitEnd, host->settings->clock});
   if (!StartThread()) agent.note.store("not recorded: no thread could be made to ask JAX");
 }
 
@@ -136,8 +141,7 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
   Wake();
   // Where Python has run its exit handlers, the thread has nothing to do there.
   const uint64_t limit = waits ? kEndLimit : kShortEndLimit;
-  for (const uint64_t until = Monotonic() + limit; agent.runs.load() != 0 && Monotonic() < until;)
-    FutexWait(&agent.runs, 1, 10 * kMillisecond);
+  AwaitEnd(limit);
   if (agent.runs.load() != 0 && waits)
     agent.note.store("a part is not recorded: the program did not let another thread run Python");
 }
