@@ -4,7 +4,7 @@
 
 """What it costs to record JAX: processor time of a loop's steps, and the longest stall of the main thread.
 
-    tests/bench/jax.py --gpuprof build/bench/launcher/gpuprof --python .deps/tensorflow/bin/python
+    tests/bench/jax_cost.py --gpuprof build/bench/launcher/gpuprof --python .deps/tensorflow/bin/python
 
 Three ways, in interleaved rounds: bare; recorded without the source `ops`; recorded with it. The third divided by the second is what
 JAX's own marks cost. Processor time is of the loop alone, on all threads of the process. The longest step is given for the steps
