@@ -62,11 +62,11 @@ def test_keras_fit_has_its_steps(record):
     (series,) = _stats(outcome.bundle, "steps")["series"]
     assert _all_steps(series) == steps, series
     counts = _counts(outcome.bundle)
-    # One run a step, and one that finds the dataset at its end, of which all threads tell from the first on.
-    assert counts["ExecutorState::ProcessAsync::Start"] >= steps
-    # The operations come when their costs are known.
-    assert 0 < counts["FunctionRun"] <= steps + 1
-    assert counts["Iterator::Prefetch"] == counts["IteratorGetNextOp::DoCompute"] > 0, counts
+    # Waits for elements are there from the first step on: one a step, and one that finds the dataset at its end.
+    assert counts["ExecutorState::ProcessAsync::Start"] >= steps + 1
+    # Operations and iterators come when costs are known.
+    assert 0 < counts["IteratorGetNextOp::DoCompute"] <= steps + 1 - 100, counts
+    assert abs(counts["Iterator::Root::Prefetch"] - counts["IteratorGetNextOp::DoCompute"]) <= 1, counts
     overview = _stats(outcome.bundle, "overview")
     words = json.dumps(overview)
     assert "PyTorch did not run" not in words and "DataLoader" not in words
