@@ -230,9 +230,9 @@ std::string_view FunctionWord(std::string_view name) {
 
 std::string NoStepsOfTensorFlow() {
   return "No steps were found: no function (tf.function, Keras) ran while TensorFlow was recorded, "
-         "and no dataset was read. To have steps, put the step into "
-         "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
-         "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the names.";
+         "and no dataset was read. To have steps, put an NVTX range called `step` around each. Or "
+         "name the operation or range that starts a step with --step-marker REGEX: `gpuprof stats "
+         "ops` lists the names.";
 }
 
 FunctionRuns MainFunction(ProcessOps& ops) {
