@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace gpuprof::analysis {
@@ -112,23 +113,20 @@ struct Group {
   Marks runs;
   int64_t total_ns = 0;
   bool has_gradients = false;
+  bool is_without_gradients = false;  // its operations were seen, and none is a gradient's
 };
 
-// Finds operations of a gradient by their names.
-class GradientNames {
+// Finds operations by their names within runs of functions.
+class NamedWork {
  public:
-  explicit GradientNames(const Process& process) : process_(process) {
-    for (const auto& [id, text] : process.strings)
-      if (text.find(kGradient) != std::string::npos) ids_.push_back(id);
-    std::sort(ids_.begin(), ids_.end());
-  }
-  bool empty() const { return ids_.empty(); }
+  explicit NamedWork(const Process& process) : process_(process) {}
+  void Want(uint32_t id) { ids_.insert(id); }
 
   // Looks at some of the last runs: the first had few marks.
   bool AnyIn(const Marks& runs) const {
     constexpr size_t kLooks = 3;
     const size_t first = runs.size() > kLooks ? runs.size() - kLooks : 0;
-    for (size_t i = first; i < runs.size(); ++i)
+    for (size_t i = first; !ids_.empty() && i < runs.size(); ++i)
       if (AnyWithin(runs[i].span)) return true;
     return false;
   }
@@ -140,13 +138,24 @@ class GradientNames {
       const auto first = std::lower_bound(table.end_ns.begin(), table.end_ns.end(), span.start);
       for (auto row = static_cast<size_t>(first - table.end_ns.begin());
            row < table.rows() && table.end_ns[row] <= span.end; ++row)
-        if (std::binary_search(ids_.begin(), ids_.end(), table.name[row])) return true;
+        if (ids_.count(table.name[row]) != 0) return true;
     }
     return false;
   }
 
   const Process& process_;
-  std::vector<uint32_t> ids_;
+  std::unordered_set<uint32_t> ids_;
+};
+
+// What is seen of a function's runs. Operations have marks only after a while.
+struct Evidence {
+  explicit Evidence(const Process& process) : operations(process), gradients(process) {
+    for (const auto& [id, text] : process.strings) {
+      if (text.find(kGradient) != std::string::npos) gradients.Want(id);
+      if (text == "ExecutorState::Process") operations.Want(id);
+    }
+  }
+  NamedWork operations, gradients;
 };
 
 int64_t UsualOf(std::vector<int64_t> values) {
@@ -156,8 +165,30 @@ int64_t UsualOf(std::vector<int64_t> values) {
   return *middle;
 }
 
-// Leaves out runs that found the dataset at its end: next to nothing follows what they waited for.
-void DropRunsAtEnd(const std::vector<Interval>& waits, FunctionRuns* out) {
+// Returns whether each run gave a result, which Keras then takes out of its container. Empty: the
+// program does not do so.
+std::vector<bool> GaveResults(ProcessOps& ops, const FunctionRuns& function) {
+  std::vector<int64_t> takes;
+  ForEachExecution(ops, function.track, [&](size_t row, uint32_t name, bool is_function) {
+    if (!is_function && ops.process().String(name).starts_with("Optional"))
+      takes.push_back(SpanOf(ops.process().tracks[function.track].op, row).start);
+  });
+  std::sort(takes.begin(), takes.end());
+  std::vector<bool> gave(function.runs.size());
+  size_t count = 0;
+  for (size_t i = 0; i < gave.size(); ++i) {
+    const auto take = std::lower_bound(takes.begin(), takes.end(), function.runs[i].span.end);
+    const bool is_last = i + 1 == gave.size();
+    gave[i] = take != takes.end() && (is_last || *take < function.runs[i + 1].span.start);
+    count += gave[i];
+  }
+  return count * 2 > gave.size() ? gave : std::vector<bool>();
+}
+
+// Leaves out runs that found the dataset at its end: they give no result, or next to nothing
+// follows what they waited for.
+void DropRunsAtEnd(const std::vector<Interval>& waits, const std::vector<bool>& gave,
+                   FunctionRuns* out) {
   constexpr int64_t kPart = 8;
   std::vector<int64_t> work;
   out->batches.assign(out->runs.size(), 0);
@@ -176,7 +207,8 @@ void DropRunsAtEnd(const std::vector<Interval>& waits, FunctionRuns* out) {
   Marks kept;
   std::vector<uint32_t> batches;
   for (size_t i = 0; i < out->runs.size(); ++i) {
-    if (out->batches[i] != 0 && work[i] < usual / kPart) {
+    const bool is_empty = gave.empty() ? work[i] < usual / kPart : !gave[i];
+    if (out->batches[i] != 0 && is_empty) {
       ++out->at_end;
       out->other_runs.push_back(out->runs[i].span);
       continue;
@@ -230,9 +262,9 @@ std::string_view FunctionWord(std::string_view name) {
 
 std::string NoStepsOfTensorFlow() {
   return "No steps were found: no function (tf.function, Keras) ran while TensorFlow was recorded, "
-         "and no dataset was read. To have steps, put the step into "
-         "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
-         "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the names.";
+         "and no dataset was read. To have steps, put an NVTX range called `step` around each. Or "
+         "name the operation or range that starts a step with --step-marker REGEX: `gpuprof stats "
+         "ops` lists the names.";
 }
 
 FunctionRuns MainFunction(ProcessOps& ops) {
@@ -270,22 +302,23 @@ FunctionRuns MainFunction(ProcessOps& ops) {
   }
   bool any_gradients = false;
   if (best_groups.size() > 1) {
-    const GradientNames gradients(process);
+    const Evidence evidence(process);
     for (Group& group : best_groups) {
-      group.has_gradients = !gradients.empty() && gradients.AnyIn(group.runs);
+      group.has_gradients = evidence.gradients.AnyIn(group.runs);
+      group.is_without_gradients = !group.has_gradients && evidence.operations.AnyIn(group.runs);
       any_gradients = any_gradients || group.has_gradients;
     }
   }
   best.other_runs = std::move(all_runs);
   for (Group& group : best_groups) {
-    if (!any_gradients || group.has_gradients) {
+    if (!any_gradients || !group.is_without_gradients) {
       best.runs.insert(best.runs.end(), group.runs.begin(), group.runs.end());
     } else {
       for (const Mark& run : group.runs) best.other_runs.push_back(run.span);
     }
   }
   SortByStart(&best.runs);
-  DropRunsAtEnd(AsyncElements(ops), &best);
+  DropRunsAtEnd(AsyncElements(ops), GaveResults(ops, best), &best);
   std::sort(best.other_runs.begin(), best.other_runs.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   return best;

@@ -40,12 +40,23 @@ struct Clock {
 };
 __thread Clock t_clock __attribute__((tls_model("initial-exec")));
 
+// What a thread saw of late. A thread that was idle, or is new, goes by this.
+std::atomic<uint64_t> g_offset{0}, g_seen{0};
+
 // Ticks of a nanosecond, times 2^kRateShift.
 constexpr int kRateShift = 30;
 uint64_t g_rate = 0;
 
 uint64_t Ticks(uint64_t ns) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(ns) * g_rate >> kRateShift);
+}
+
+// Tells other threads, now and then.
+void Share(const Clock& clock) {
+  constexpr uint64_t kMillisecond = 1'000'000;
+  if (clock.seen - g_seen.load(std::memory_order_relaxed) < Ticks(kMillisecond)) return;
+  g_offset.store(clock.offset, std::memory_order_relaxed);
+  g_seen.store(clock.seen, std::memory_order_release);
 }
 
 // Returns the end of a mark in ticks. It is `now` but for the time that the thread was held between
@@ -58,12 +69,17 @@ uint64_t EndOf(uint64_t now, int64_t end_ns) {
   constexpr uint64_t kSecond = 1'000'000'000, kQuantum = 16;
   const uint64_t offset = now - Ticks(static_cast<uint64_t>(end_ns));
   Clock& clock = t_clock;
+  if (const uint64_t seen = g_seen.load(std::memory_order_acquire); seen > clock.seen) {
+    clock.offset = g_offset.load(std::memory_order_relaxed);
+    clock.seen = seen;
+  }
   uint64_t end = now;
   const auto late = static_cast<int64_t>(offset - clock.offset);
   const auto drift = static_cast<int64_t>((now - clock.seen) >> kDriftShift);
   if (late <= drift || late > static_cast<int64_t>(Ticks(kSecond))) {
     clock.offset = offset;  // a better look, or the clock was set
     clock.seen = now;
+    Share(clock);
   } else {
     end = now - static_cast<uint64_t>(late);
   }

@@ -3,7 +3,8 @@
 
 """Small trainings with TensorFlow, whose steps and elements are known. Prints losses as hexadecimal floats.
 
-usage: tensorflow_program.py fit|loop|numbered|eager STEPS
+usage: tensorflow_program.py fit|loop|eager STEPS
+       tensorflow_program.py numbered STEPS FOLDER  (its steps have numbers, which TensorFlow marks while its profiler records)
        tensorflow_program.py profile STEPS FOLDER   (the framework's own profiler records ten steps in the middle)
        tensorflow_program.py fork STEPS             (a child is forked between two trainings)
        tensorflow_program.py sections STEPS         (a training for each line of standard input)
@@ -94,7 +95,9 @@ def main():
     elif what == "loop":
         losses = [loop(steps)]
     elif what == "numbered":
+        tf.profiler.experimental.start(sys.argv[3])
         losses = [loop(steps, numbered=True)]
+        tf.profiler.experimental.stop()
     elif what == "eager":
         losses = [eager(steps)]
     elif what == "profile":

@@ -19,9 +19,10 @@ namespace {
 
 constexpr const char* kLibraries[] = {"libjax_common.so", "xla_extension.so"};
 
-constexpr uint64_t kLook = 50 * kMillisecond;    // while a window is open
-constexpr uint64_t kImport = 20 * kMillisecond;  // until JAX's module is there
-constexpr uint64_t kBusy = 500 * kMillisecond;   // behind another session
+constexpr uint64_t kLook = 50 * kMillisecond;     // while a window is open
+constexpr uint64_t kImport = 20 * kMillisecond;   // until JAX's module is there
+constexpr uint64_t kUnused = 200 * kMillisecond;  // while nothing is computed
+constexpr uint64_t kBusy = 500 * kMillisecond;    // behind another session
 // A window is of about so many bytes: some 33,000 marks.
 constexpr uint64_t kWantedBytes = 1 << 20;
 // What a mark costs the program, and its bytes in a window.
@@ -97,6 +98,12 @@ void Open(const Host& host, const Python& python, uint32_t capture) {
   Begun how;
   {
     const Inside inside(python);
+    // TensorFlow and Keras load JAX, and most of their programs do not use it.
+    const bool is_loaded_by_other = host.tensorflow->framework.load() != nullptr;
+    if (is_loaded_by_other && !HasBackends(python)) {
+      r.not_before = Monotonic() + kUnused;
+      return;
+    }
     how = Begin(python, capture, has_cuda);
   }
   r.opened_at = Monotonic();

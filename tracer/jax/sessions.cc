@@ -46,6 +46,7 @@ struct State {
   uint32_t tid = 0;                        // of the agent's thread
   std::atomic<uint32_t> lock{0};
   std::atomic<bool> has_user{false};
+  std::atomic<bool> has_begun{false};  // a session of ours, at some time
   std::atomic<uint64_t> user_since{0};
   std::atomic<bool> has_server{false};
   std::atomic<bool> is_over{false};
@@ -530,7 +531,10 @@ Begun Begin(const Python& python, uint32_t capture, bool has_cuda) {
     g.has_cuda = has_cuda;
     g.session.store(MakeSession(python, /*has_programs=*/false, &how));
     g.user_since.store(Monotonic());
-    if (how == Begun::kYes) g.has_user.store(false);
+    if (how == Begun::kYes) {
+      g.has_user.store(false);
+      g.has_begun.store(true);
+    }
   }
   Unlock();
   return how;
@@ -544,13 +548,27 @@ Ended End(const Python& python) {
   return ended;
 }
 
+bool HasBackends(const Python& python) {
+  PyObject* const modules = python.modules();
+  PyObject* const bridge =
+      modules != nullptr ? python.item(modules, "jax._src.xla_bridge") : nullptr;
+  PyObject* const backends = bridge != nullptr ? python.attribute(bridge, "_backends") : nullptr;
+  PyObject* const count = backends != nullptr ? python.CallMethod(backends, "__len__") : nullptr;
+  // A release that keeps them elsewhere may have some.
+  const bool has_some = bridge != nullptr && (count == nullptr || python.as_long(count) != 0);
+  python.Drop(count);
+  python.Drop(backends);
+  python.clear_error();
+  return has_some;
+}
+
 bool IsOpen() { return g.session.load() != nullptr; }
 bool HasServer() { return g.has_server.load(); }
 bool IsOver() { return g.is_over.load() || g.is_forked.load(); }
 void NoteDeviceTracer() { g.saw_device_tracer.store(true); }
 Windows& WaitingWindows() { return g_windows; }
 const char* SessionNote() { return g.note.load(); }
-const char* Framework() { return g.framework.load(); }
+const char* Framework() { return g.has_begun.load() ? g.framework.load() : nullptr; }
 uint64_t TimesYielded() { return g.yielded.load(); }
 
 void ForgetSessions() {

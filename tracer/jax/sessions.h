@@ -36,6 +36,9 @@ enum class Begun : uint32_t { kYes, kBusy, kNotNow, kNever };
 // is, or the lock of sessions was not had.
 Begun Begin(const Python& python, uint32_t capture, bool has_cuda);
 
+// Returns whether JAX has begun to compute, as far as that can be seen.
+bool HasBackends(const Python& python);
+
 // What ending a session gave.
 struct Ended {
   bool was_open = false;
@@ -57,7 +60,7 @@ void NoteDeviceTracer();
 Windows& WaitingWindows();
 // Words for the trace's health; "": there is nothing to say. Static storage.
 const char* SessionNote();
-// "JAX 0.10.2"; null: it was not found. Static storage.
+// "JAX 0.10.2"; null: no session of it was begun. Static storage.
 const char* Framework();
 // How often the program's own session went first.
 uint64_t TimesYielded();

@@ -122,13 +122,44 @@ TEST(FunctionRuns, KerasEvaluationIsNoStep) {
                       at + 9 * kMs);
       program.Execute(kTrain, true, at, at + 18 * kMs);
     }
-    for (int i = 0; i < 3; ++i, at += 10 * kMs) program.Execute(kTest, true, at, at + 9 * kMs);
+    for (int i = 0; i < 3; ++i, at += 10 * kMs) {
+      program.Compute("ExecutorState::Process", at + kMs, at + 8 * kMs);
+      program.Execute(kTest, true, at, at + 9 * kMs);
+    }
   }
   const DetectedSteps found = program.Detect();
   ASSERT_EQ(found.steps.size(), 10u);
   EXPECT_EQ(found.steps[4].span, (Interval{80 * kMs, 100 * kMs}));
   EXPECT_EQ(found.steps[5].span, (Interval{130 * kMs, 150 * kMs}));
   EXPECT_TRUE(found.trains);
+}
+
+TEST(FunctionRuns, AShortRunThatGivesAResultIsAStep) {
+  Program program;
+  int64_t at = 0;
+  for (int i = 0; i < 8; ++i, at += 20 * kMs) {
+    const int64_t work = i == 3 ? kMs / 10 : 10 * kMs;
+    program.Element(at + kMs / 10, at + 2 * kMs);
+    program.Execute(kTrain, true, at, at + 2 * kMs + work);
+    program.Execute("OptionalHasValue", false, at + 15 * kMs, at + 16 * kMs);
+  }
+  program.Element(at + kMs / 10, at + 2 * kMs);
+  program.Execute(kTrain, true, at, at + 12 * kMs);
+  const DetectedSteps found = program.Detect();
+  EXPECT_EQ(found.steps.size(), 8u);
+  EXPECT_EQ(found.other_batches, 1u);
+}
+
+TEST(FunctionRuns, AFunctionWithoutMarksOfOperationsMayTrain) {
+  Program program;
+  int64_t at = 0;
+  for (int i = 0; i < 5; ++i, at += 20 * kMs)
+    program.Execute(kTest, true, at, at + 18 * kMs);  // before operations have marks
+  for (int i = 0; i < 5; ++i, at += 20 * kMs) {
+    program.Compute("StatefulPartitionedCall/gradient_tape/MatMul:MatMul", at + kMs, at + 9 * kMs);
+    program.Execute(kTrain, true, at, at + 18 * kMs);
+  }
+  EXPECT_EQ(program.Detect().steps.size(), 10u);
 }
 
 TEST(FunctionRuns, StepsOfALoopBeginWithTheirBatch) {
