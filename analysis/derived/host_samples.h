@@ -10,7 +10,7 @@
 //   waits for the GIL: the thread wants CPython's global interpreter lock, which `holder` has.
 //   waits: anything else: for a lock, a file, a peer, or for something to do.
 //
-// Two kinds of rows may tell of one moment of a thread. Rows of Python alone stand for all of the
+// One moment of a thread may have rows of two kinds. Rows of Python alone stand for all of the
 // thread's time. Rows with native frames come after each 10 ms of processor time. Within a row of
 // Python that runs, those that were joined to Python (analysis/read/joined_samples.h) say where
 // this part of its time went. Others do not count there: processor time would count twice.

@@ -207,17 +207,16 @@ class Folder {
   uint64_t truncated_ = 0;
 };
 
-// Where the heap was recorded, what allocates; else what is waited for; else what ran.
+// Where the heap was recorded, what allocates; else what ran; else what is waited for.
 std::string_view DefaultKey(PassContext& context) {
-  bool has_waits = false, has_samples = false;
+  bool has_samples = false;
   for (const size_t index : context.selected()) {
     for (const Track& track : context.process(index).tracks) {
       if (track.heap.rows() > 0) return "heap_alloc";
-      has_waits = has_waits || track.wait.rows() > 0;
       has_samples = has_samples || track.sample.rows() > 0;
     }
   }
-  return has_samples && !has_waits ? "cpu" : "wait";
+  return has_samples ? "cpu" : "wait";
 }
 
 const StackWeight& FindWeight(std::string_view name) {

@@ -229,7 +229,7 @@ inline constexpr FindingWords kHostRows[] = {
 
     {"PY-003.name", "Threads wait in {0} for long"},
     {"PY-003.reason", "stacks of threads were sampled, but not the object of each wait"},
-    {"PY-003.gain", "the time in which a thread waits there"},
+    {"PY-003.gain", "other threads may set the pace"},
     {"PY-003.waited",
      "{0} {0|thread|threads} waited in {1}{2} for {3}: {4} of the time of threads that had work."},
     {"PY-003.called_by", ", called by {0}"},

@@ -112,7 +112,8 @@ std::optional<Finding> LongWaits(const AdviceFacts& facts) {
   finding.Evidence("PY-003.waited",
                    {say::Count(waiting.thread_count), NameOf(waiting), say::Run(std::move(caller)),
                     say::Duration(waiting.total_ns), say::Percent(part)});
-  SetGain(facts, Bound(waiting.covered_ns, "PY-003.gain"), &finding);
+  SetUnknownGain(facts, "PY-003.gain", part, &finding);
+  finding.severity = results::SEVERITY_MEDIUM;
   finding.Fix("PY-003.hold_locks_shorter");
   finding.Fix("PY-003.ask_peers_less");
   finding.Caveat("PY-003.caveat");
