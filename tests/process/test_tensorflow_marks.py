@@ -33,8 +33,8 @@ def test_marks_become_operations(record):
 def test_values_are_those_of_the_mark(record):
     outcome = record([program("tsl_marks"), _library("tsl")], "--trace=ops")
     values = [line for line in gpuprof("dump", outcome.bundle).out.decode().splitlines() if " op_value " in line]
-    assert sum("name=shapes" in line and "[8,784] [8]" in line for line in values) == 10, values[:5]
-    assert sum("name=id" in line and "value=-1" in line for line in values) == 10, values[:5]
+    assert sum('name="shapes"' in line and "[8,784] [8]" in line for line in values) == 10, values[:5]
+    assert sum('name="id"' in line and "value=-1" in line for line in values) == 10, values[:5]
 
 
 def test_a_release_without_its_recorder_is_told(session):
