@@ -19,6 +19,11 @@ FIGURES = [
     ("docs/recording.md", r"path is cut after ([\d,]+) bytes", "proto/kept_name.h", r"kMostNameBytes = ([^;]+);"),
     ("docs/recording.md", r"after each (\d+ ms) of its processor time", "tracer/samples/native_events.h", r"kNativePeriodNs = ([\d']+);"),
     ("docs/recording.md", r"has the top (\d KiB)", "tracer/samples/native_events.cc", r"kStackBytes = ([^;]+);"),
+    ("docs/recording.md", r"or for (two seconds)\. Until then TensorFlow", "inject/tensorflow/level.cc", r"kTimeToWarm = ([\d']+);"),
+    ("docs/recording.md", r"worked for (15 s) before", "inject/tensorflow/level.cc", r"kWarmCpu = ([\d']+);"),
+    ("docs/recording.md", r"in windows, of up to (2 s) of", "tracer/jax/recorder.cc", r"kMostCpu = ([^;]+);"),
+    ("docs/limits.md", r"window is missing: up to (5 s)", "tracer/jax/recorder.cc", r"kMostTime = ([^;]+);"),
+    ("docs/limits.md", r"capture's end waits (2 s) for", "tracer/python_agent/python_agent.cc", r"kEndLimit = ([^;]+);"),
     ("docs/capturing.md", r"waits for (two seconds) at most", "inject/marked_captures.cc", r"kLimit = ([\d']+);"),
     ("docs/capturing.md", r"in the capture, (half a second) at most", "inject/settings.cc", r"gpu_finish_ns = ([\d']+);"),
     ("docs/capturing.md", r"waits longer, (two minutes) at most", "proto/contract.h", r"kMostGpuFinishNs = ([^;]+);"),
@@ -65,7 +70,7 @@ NO_CONSTANT = {
     ],
     "docs/recording.md": [
         "12.4 s", "`65536`, `512KiB`, `32MiB` or `1GiB`", "`20us`, `500ms`, `5s`, `1.5m` or `2h`", "2 to 3 ms later", "10 to 20 ms",
-        "the last 0.5 to 1.5 s",
+        "the last 0.5 to 1.5 s", "JAX needs some 2 µs for each mark then",
     ],
     "docs/capturing.md": [
         "from 30 s after the start |", "from 30 s after the start, for 10 s", "this takes about 2 ms, the first time 10 ms", "about 20 ms later",
@@ -89,6 +94,6 @@ def value_of(text):
     if re.fullmatch(r"\d+(\.\d+)+", text) or re.fullmatch(r"\d+, \d+", text):
         return tuple(map(int, re.findall(r"\d+", text)))
     plain = re.sub(r"uint64_t\{(\d+)\}|(\d)(?:ull|u)\b", lambda match: match[1] or match[2], text.replace("'", "").replace(",", ""))
-    plain = plain.replace("kMillisecond", str(10**6))
+    plain = plain.replace("kMillisecond", str(10**6)).replace("kSecond", str(10**9))
     assert re.fullmatch(r"[\d *<]+", plain), f"'{text}' is no figure"
     return eval(plain)  # pylint: disable=eval-used  # digits, products and shifts alone
