@@ -74,7 +74,7 @@ TEST(PythonPass, SumsAFunctionOverItsLines) {
   const results::FunctionTime& handle = rows["Server.handle"];
   EXPECT_EQ(handle.file(), "/srv/app.py");
   EXPECT_EQ(handle.line(), 14u);  // 20 of its 30 ms
-  EXPECT_EQ(handle.place(), "srv/app.py:14");
+  EXPECT_EQ(handle.place(), "/srv/app.py:14");
   EXPECT_EQ(handle.self_ns(), 30 * kMs);
   EXPECT_DOUBLE_EQ(handle.self_ratio(), 0.6);
   EXPECT_EQ(handle.total_ns(), 50 * kMs);
@@ -122,7 +122,7 @@ TEST(PythonPass, ByLineModuleAndThread) {
   const Trace trace = MakeTrace({&server.builder});
   const results::Python lines = Python(trace, "line");
   ASSERT_EQ(lines.functions_size(), 5);
-  EXPECT_EQ(lines.functions(0).place(), "srv/app.py:14");
+  EXPECT_EQ(lines.functions(0).place(), "/srv/app.py:14");
   EXPECT_EQ(lines.functions(0).self_ns(), 20 * kMs);
 
   auto modules = ByName(Python(trace, "module"));
@@ -249,7 +249,7 @@ TEST(PythonPass, CountsNativeSamplesWherePythonHasNone) {
   EXPECT_EQ(result.thread_count(), 2u);
   auto rows = ByName(result);
   EXPECT_EQ(rows["main"].self_ns(), 30 * kMs);
-  EXPECT_EQ(rows["0x400fff"].self_ns(), 20 * kMs);
+  EXPECT_EQ(rows["0x401000"].self_ns(), 20 * kMs);
   PassOptions options;
   options.by = "native";
   EXPECT_EQ(RunPass<results::Stacks>("stacks", trace, options).total(), 30u * kMs);
