@@ -101,7 +101,7 @@ def check_gpu(path):
 def check_samples(path):
     """Two threads that want one lock: the other one has it."""
     result = stats("python", path)
-    assert (result["cpu_ns"], result["gil_ns"], result["wait_ns"], result["count"]) == (1651862423, 357689128, 0, 76)
+    assert (result["cpu_ns"], result["gil_ns"], result["wait_ns"]) == (1651862423, 357689128, 0)
     loop = result["functions"][0]
     assert (loop["name"], loop["place"], loop["thread_count"]) == ("<lambda>.<locals>.<listcomp>", "<string>:1", 2)
     assert sum(row["self_ns"] for row in result["functions"]) == result["cpu_ns"]
