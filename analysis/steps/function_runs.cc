@@ -300,6 +300,7 @@ FunctionRuns MainFunction(ProcessOps& ops) {
       }
     }
   }
+  if (best_groups.empty()) return best;
   bool any_gradients = false;
   if (best_groups.size() > 1) {
     const Evidence evidence(process);
