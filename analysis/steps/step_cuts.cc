@@ -183,8 +183,15 @@ void StepsFromMarks(const Marks& marks, DetectedSteps* out) {
   }
 }
 
-void StepsFromRuns(const Marks& runs, const std::vector<uint32_t>& batches,
+void StepsFromRuns(const Process& process, const Marks& runs, const std::vector<uint32_t>& batches,
                    const std::vector<Interval>& others, DetectedSteps* out) {
+  // Whether the capture that has a run ends before this moment.
+  const auto is_beyond = [&](const Interval& run, int64_t time) {
+    return std::any_of(
+        process.captures.begin(), process.captures.end(), [&](const CaptureWindow& window) {
+          return run.start >= window.start_ns && run.end <= window.end_ns && time > window.end_ns;
+        });
+  };
   const auto first_other = [&](const Interval& run, int64_t until) {
     const auto at = std::lower_bound(others.begin(), others.end(), run.end,
                                      [](const Interval& i, int64_t t) { return i.start < t; });
@@ -196,9 +203,10 @@ void StepsFromRuns(const Marks& runs, const std::vector<uint32_t>& batches,
   const bool is_usual = with_others * 2 > runs.size();
   for (size_t i = 0; i < runs.size(); ++i) {
     const Interval& run = runs[i].span;
-    const bool is_last = i + 1 == runs.size();
+    const bool is_last = i + 1 == runs.size() || is_beyond(run, runs[i + 1].span.start);
     int64_t end = is_last ? kForever : runs[i + 1].span.start;
     if (!is_usual || is_last) end = std::min(end, first_other(run, end));
+    if (is_last && end != kForever && is_beyond(run, end)) end = kForever;
     // Nothing tells where the last step ends, other than its run.
     if (end == kForever) end = run.end;
     if (end > run.start) out->steps.push_back({{run.start, end}, batches[i], 0});

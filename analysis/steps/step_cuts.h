@@ -41,8 +41,9 @@ void StepsFromBackward(ProcessOps& ops, size_t track, const std::vector<Interval
                        DetectedSteps* out);
 
 // Cuts from run to run of a function. A step that runs of other functions follow, which do not
-// follow steps as a rule, ends where the first of these begins.
-void StepsFromRuns(const Marks& runs, const std::vector<uint32_t>& batches,
+// follow steps as a rule, ends where the first of these begins. The last step of a capture ends
+// with its run.
+void StepsFromRuns(const Process& process, const Marks& runs, const std::vector<uint32_t>& batches,
                    const std::vector<Interval>& others, DetectedSteps* out);
 
 // Cuts from batch to batch. If operations follow the batches at all, a batch that none follows

@@ -370,7 +370,7 @@ bool FromFunctions(ProcessOps& ops, DetectedSteps* out) {
     *out = std::move(fed);
     how = "from batch to batch, each with a run of the function";
   } else {
-    StepsFromRuns(function.runs, function.batches, function.other_runs, out);
+    StepsFromRuns(ops.process(), function.runs, function.batches, function.other_runs, out);
   }
   KeepWithinCaptures(ops.process(), out);
   Judge(out, how);
