@@ -68,7 +68,8 @@ def samples_of(bundle, kind="python"):
         number = lambda key, text=line: int((re.search(rf" {key}=(\d+)", text) or [0, 0])[1])
         frames = re.search(r' frames="([^"]*)"', line)
         flags = {flag for flag in ("runs", "waits_for_gil", "has_gil", "python", "native") if number(flag)}
-        if kind not in flags:
+        # Readers join native samples to those of Python: these have both.
+        if {"python", "native"} & flags != {kind}:
             continue
         found.append(Sample(number("start_ns"), int(head[1]), number("thread_tid"), flags, number("holder_tid"),
                             [frame_of(frame) if kind == "python" else frame for frame in frames[1].split(";")] if frames else []))
