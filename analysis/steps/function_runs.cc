@@ -301,18 +301,20 @@ FunctionRuns MainFunction(ProcessOps& ops) {
     }
   }
   if (best_groups.empty()) return best;
-  bool any_gradients = false;
+  // A function that is new has marks of all its operations, and an old one of expensive ones alone.
+  // So it may train without a mark of it, unless it is newer than one that trains.
+  int64_t trains_from = std::numeric_limits<int64_t>::max();
   if (best_groups.size() > 1) {
     const Evidence evidence(process);
     for (Group& group : best_groups) {
       group.has_gradients = evidence.gradients.AnyIn(group.runs);
       group.is_without_gradients = !group.has_gradients && evidence.operations.AnyIn(group.runs);
-      any_gradients = any_gradients || group.has_gradients;
+      if (group.has_gradients) trains_from = std::min(trains_from, group.runs.front().span.start);
     }
   }
   best.other_runs = std::move(all_runs);
   for (Group& group : best_groups) {
-    if (!any_gradients || !group.is_without_gradients) {
+    if (!group.is_without_gradients || group.runs.front().span.start < trains_from) {
       best.runs.insert(best.runs.end(), group.runs.begin(), group.runs.end());
     } else {
       for (const Mark& run : group.runs) best.other_runs.push_back(run.span);
