@@ -65,10 +65,12 @@ void PythonSampling::Look(const PythonThread& thread, Sampled* sampled, uint64_t
   if (!state.Read() && !state.Open(thread.tid)) return Close(sampled);
   uint16_t bits = proto::kSamplePython;
   if (state.runs()) bits |= proto::kSampleRuns;
-  if (thread.has_gil) bits |= proto::kSampleHasGil;
   const bool waits = state.futex() >= thread.gil && state.futex() < thread.gil + kGilBytes;
+  // Who had the lock when it was read may wait for it by now.
   if (waits) bits |= proto::kSampleWaitsForGil;
-  const int32_t holder = waits ? HolderOf(thread.gil) : 0;
+  if (!waits && thread.has_gil) bits |= proto::kSampleHasGil;
+  const int32_t had = waits ? HolderOf(thread.gil) : 0;
+  const int32_t holder = had != thread.tid ? had : 0;
   // In the same system call, at the same place of its stack: it has not moved.
   const bool has_rested = state.place() != 0 && state.place() == sampled->place &&
                           thread.leaf == sampled->leaf && sampled->is_open;
