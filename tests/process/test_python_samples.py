@@ -130,7 +130,8 @@ def test_each_thread_is_covered(same, version):
     outcome = same([PYTHONS[version], program("python_threads.py"), "1"], SAMPLES)
     own = [sample for sample in samples_of(outcome.bundle) if sample.thread == outcome.trace().pid]
     own.sort(key=lambda sample: sample.start)
-    assert all(after.start >= before.end for before, after in zip(own, own[1:]))
+    # Times are rounded where they are written and where they are read.
+    assert all(after.start >= before.end - 1000 for before, after in zip(own, own[1:]))
     assert time_of(own) > 0.8 * (own[-1].end - own[0].start)
 
 
