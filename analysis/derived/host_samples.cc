@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/derived/processor_shares.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -26,12 +28,13 @@ struct SampleRow {
 
 using StackSums = std::map<std::pair<int32_t, uint32_t>, SampledStack>;
 
-void AddTo(const SampleRow& sample, StackSums* sums) {
+SampledStack& AddTo(const SampleRow& sample, StackSums* sums) {
   SampledStack& sum = (*sums)[{sample.tid, sample.stack}];
   sum.tid = sample.tid;
   sum.stack = sample.stack;
   sum.times.ns[static_cast<size_t>(sample.state)] += sample.span.length();
   ++sum.count;
+  return sum;
 }
 
 // Calls visit(sample) for each row.
@@ -124,11 +127,13 @@ void HostSamples::VisitParts(const Row& sample, const std::vector<Joined>& joine
     const int64_t left = sample.span.end - part.span.start;
     part.span.end = part.span.start + std::min(at->duration, left);
     part.stack = at->stack;
+    part.is_joined = true;
     if (part.span.length() > 0) visit(part);
     part.span.start = part.span.end;
   }
   part.span.end = sample.span.end;
   part.stack = sample.stack;
+  part.is_joined = false;
   if (part.span.length() > 0 || sample.span.length() == 0) visit(part);
 }
 
@@ -171,9 +176,20 @@ HostSamples::HostSamples(const Process& process) : process_(&process) {
   }
   StackSums sums;
   std::set<int32_t> threads;
+  ProcessorShares shares(process);
+  const auto is_native = [](const SampleRow& row) { return row.is_native || row.is_joined; };
   ForEachCounted([&](const SampleRow& sample) {
-    AddTo(sample, &sums);
+    if (sample.state == HostState::kRuns) shares.Note(sample.tid, sample.span, is_native(sample));
+  });
+  ForEachCounted([&](const SampleRow& sample) {
+    SampledStack& sum = AddTo(sample, &sums);
     threads.insert(sample.tid);
+    if (sample.state != HostState::kRuns) return;
+    const double share = shares.ShareOf(sample.tid, sample.span, is_native(sample));
+    const auto ready =
+        static_cast<int64_t>(static_cast<double>(sample.span.length()) * (1 - share));
+    sum.times.ns[static_cast<size_t>(HostState::kRuns)] -= ready;
+    sum.times.ns[static_cast<size_t>(HostState::kReady)] += ready;
   });
   for (auto& [key, sum] : sums) {
     times_ += sum.times;

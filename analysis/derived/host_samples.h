@@ -5,8 +5,8 @@
 // processor time of a stack. A sample stands for the time of its span, and says one of these:
 //
 //   runs: the kernel called the thread running. It was on a processor, or was ready and waited for
-//     one: the two look alike. Where processors are scarce, the kernel's account (Track::samples)
-//     is less than this.
+//     one: the two look alike in a sample. The kernel's account of the thread (Track::samples) says
+//     how much of that time it was on a processor. The rest is `ready`.
 //   waits for the GIL: the thread wants CPython's global interpreter lock, which `holder` has.
 //   waits: anything else: for a lock, a file, a peer, or for something to do.
 //
@@ -32,10 +32,10 @@
 
 namespace gpuprof::analysis {
 
-enum class HostState : uint8_t { kRuns, kWaitsForGil, kWaits };
-inline constexpr size_t kHostStates = 3;
+enum class HostState : uint8_t { kRuns, kWaitsForGil, kWaits, kReady };
+inline constexpr size_t kHostStates = 4;
 
-// Returns the state in a sample (proto::SampleState).
+// Returns the state in a sample (proto::SampleState): never kReady.
 HostState StateOfSample(uint32_t state);
 // Returns whether the frames of a sample are of native code alone.
 bool IsNativeSample(uint32_t state);
@@ -47,7 +47,7 @@ struct HostTimes {
   std::array<int64_t, kHostStates> ns{};
 
   int64_t operator[](HostState state) const { return ns[static_cast<size_t>(state)]; }
-  int64_t all() const { return ns[0] + ns[1] + ns[2]; }
+  int64_t all() const { return ns[0] + ns[1] + ns[2] + ns[3]; }
   HostTimes& operator+=(const HostTimes& other) {
     for (size_t i = 0; i < kHostStates; ++i) ns[i] += other.ns[i];
     return *this;

@@ -193,7 +193,7 @@ inline constexpr FindingWords kHostRows[] = {
 
     {"PY-001.name", "{0} uses {1} of the processor time"},
     {"PY-001.reason", "stacks of threads were sampled"},
-    {"PY-001.gain", "the time in which a thread runs the function"},
+    {"PY-001.gain", "the time in which a thread is in the function, or ready to go on there"},
     {"PY-001.function", "{0} ({1})"},
     {"PY-001.time_of", "{0} {1}"},
     {"PY-001.of_process", "The figures are those of {0}."},
@@ -207,9 +207,7 @@ inline constexpr FindingWords kHostRows[] = {
     {"PY-001.do_less_in_it",
      "Call it less often or keep its results, take a better algorithm, or move its loops into "
      "numpy or native code."},
-    {"PY-001.caveat",
-     "A thread that is ready and waits for a processor counts as running. The function may do "
-     "what the program is for."},
+    {"PY-001.caveat", "The function may do what the program is for."},
 
     {"PY-002.name", "Threads wait for Python's global interpreter lock"},
     {"PY-002.reason", "stacks of threads were sampled"},

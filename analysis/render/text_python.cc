@@ -20,11 +20,12 @@ std::string Plural(uint64_t count, const std::string& one, const std::string& se
   return FormatNumber(count) + " " + (count == 1 ? one : several);
 }
 
-// "4.2 s on processors, 1.1 s in waits for the GIL, 20 s in other waits"
+// "4.2 s on processors, 300 ms ready for one, 1.1 s in waits for the GIL, 20 s in other waits"
 template <typename Result>
 std::string TimesText(const Result& result) {
-  return FormatDuration(result.cpu_ns()) + " on processors, " + FormatDuration(result.gil_ns()) +
-         " in waits for the GIL, " + FormatDuration(result.wait_ns()) + " in other waits";
+  return FormatDuration(result.cpu_ns()) + " on processors, " + FormatDuration(result.ready_ns()) +
+         " ready for one, " + FormatDuration(result.gil_ns()) + " in waits for the GIL, " +
+         FormatDuration(result.wait_ns()) + " in other waits";
 }
 
 std::string Heading(const results::Python& result) {

@@ -199,9 +199,21 @@ class Shortener {
   bool torn_ = false;
 };
 
+// Returns whether a name is that of a frame of Python: "file.py(12): function".
+bool IsPythonFrame(std::string_view name) {
+  for (size_t open = name.find('('); open != std::string_view::npos;
+       open = name.find('(', open + 1)) {
+    const size_t end = name.find_first_not_of("0123456789", open + 1);
+    if (end != std::string_view::npos && end > open + 1 && name.substr(end, 3) == "): ")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string ShortFunctionName(std::string_view name) {
+  if (IsPythonFrame(name)) return std::string(name);
   // Only C++ names have parameters; Rust's begin with a bracket.
   if (name.find('(') == std::string_view::npos || name.starts_with('<')) return std::string(name);
   return FoldNamespaces(Shortener(name).Run());

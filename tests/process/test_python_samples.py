@@ -238,7 +238,7 @@ def test_names_of_all_letters(same, tmp_path):
     strings = [text for text in outcome.trace().strings.values() if ": " in text]
     leaves = {text.rsplit(": ", 1)[1] for text in strings}
     assert {"plain", "ümläut", "函数"} <= leaves
-    # Of a long name the end is kept. No control character goes on.
+    # The end of a long name is kept. A control character becomes a question mark.
     assert any(leaf.startswith("...x") and len(leaf) < 300 for leaf in leaves)
     assert not any("\x1b" in text for text in strings)
 

@@ -105,14 +105,14 @@ class WindowRows {
   std::vector<std::pair<uint64_t, uint32_t>> nameless_tracks_;  // by line
   std::vector<uint64_t> programs_;                              // hashes of those that are written
 
-  // Of one window.
+  // The state of one window.
   uint32_t time_shift_ = 0;
   TrackSource* tracks_ = nullptr;
   cupti::BlockSink* sink_ = nullptr;
   Scale scale_;
   uint64_t start_ns_ = 0, stop_ns_ = 0;  // CLOCK_REALTIME, as JAX says
   std::vector<Name> events_, stats_;
-  // Of one line.
+  // The state of one line.
   std::vector<Mark> marks_;
   std::vector<Value> values_;
   std::vector<uint32_t> order_;

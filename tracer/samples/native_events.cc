@@ -20,7 +20,7 @@
 namespace gpuprof::tracer {
 namespace {
 
-// Of a stack its top is copied. Deeper stacks lack their outermost frames.
+// Bytes of a stack that are copied, from its top. Deeper stacks lack their outermost frames.
 constexpr uint32_t kStackBytes = 8 * 1024;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kRingBytes = 16 * kPageBytes;  // some samples: it is read each 10 ms

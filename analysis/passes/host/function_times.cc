@@ -34,6 +34,8 @@ CodeFrame NativeFrame(PassContext& context, size_t index, uint64_t pc) {
   frame.name = found.name();
   frame.file = found.module();
   frame.line = found.line();
+  // Code without names is told by its file: an address is no function.
+  if (!frame.file.empty() && frame.name.starts_with(frame.file + "+0x")) frame.name = frame.file;
   const std::string& program = context.process(index).executable;
   const std::string_view file = std::string_view(program).substr(program.rfind('/') + 1);
   frame.is_program = !file.empty() && file == frame.file && !IsInterpreter(file);
@@ -183,6 +185,7 @@ void FillFunctionTimes(PassContext& context, const std::string& by, results::Pyt
   out->set_cpu_ns(sums.times[HostState::kRuns]);
   out->set_gil_ns(sums.times[HostState::kWaitsForGil]);
   out->set_wait_ns(sums.times[HostState::kWaits]);
+  out->set_ready_ns(sums.times[HostState::kReady]);
   out->set_count(sums.count);
   out->set_thread_count(sums.threads);
   out->set_process_count(sums.processes);
@@ -204,6 +207,7 @@ bool FillTopFunctions(PassContext& context, results::OverviewFunctions* out) {
   out->set_cpu_ns(sums.times[HostState::kRuns]);
   out->set_gil_ns(sums.times[HostState::kWaitsForGil]);
   out->set_wait_ns(sums.times[HostState::kWaits]);
+  out->set_ready_ns(sums.times[HostState::kReady]);
   out->set_count(sums.count);
   results::Python all;
   AddFunctions(context, CodeGroup::kFunction, sums.times, &all);

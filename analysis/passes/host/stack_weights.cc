@@ -249,7 +249,7 @@ StackWeights CollectGilWaits(PassContext& context, size_t index) {
 }
 
 StackWeights CollectSamples(PassContext& context, size_t index) {
-  constexpr std::string_view kStates[kHostStates] = {"[runs]", "[gil]", "[waits]"};
+  constexpr std::string_view kStates[kHostStates] = {"[runs]", "[gil]", "[waits]", "[ready]"};
   StackWeights out;
   out.by_function = true;
   for (const SampledStack& each : SamplesOf(context, index).stacks()) {

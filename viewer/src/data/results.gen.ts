@@ -284,6 +284,7 @@ export interface Python {
   process_count: number;
   holders: GilHolder[];
   has_interpreter: boolean;
+  ready_ns: number;
 }
 
 export interface Stacks {
@@ -668,6 +669,7 @@ export interface OverviewFunctions {
   count: number;
   functions: FunctionTime[];
   holders: GilHolder[];
+  ready_ns: number;
 }
 
 export interface UncheckedRule {

@@ -192,7 +192,7 @@ TEST(PythonPass, CutsSamplesToTheWindow) {
     const results::Python result = Python(trace, "", part);
     cpu += result.cpu_ns();
     waits += result.wait_ns();
-    // Of the sample of 40 ms.
+    // This is the sample of 40 ms.
     EXPECT_TRUE(i != 3 || result.wait_ns() == kMs) << result.wait_ns();
   }
   EXPECT_EQ(cpu, 50 * kMs);

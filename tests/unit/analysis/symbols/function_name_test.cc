@@ -35,6 +35,12 @@ TEST(ShortFunctionName, KeepsWhatNames) {
   EXPECT_EQ(ShortFunctionName("A::operator->() const"), "A::operator->");
 }
 
+TEST(ShortFunctionName, KeepsLinesAndFunctionsOfPython) {
+  for (const char* frame : {"/srv/app (v2)/train.py(12): Net.step", "<string>(1): <module>"})
+    EXPECT_EQ(ShortFunctionName(frame), frame);
+  EXPECT_EQ(ShortFunctionName("f(12)"), "f");
+}
+
 TEST(ShortFunctionName, FoldsStringsAndNamespaces) {
   EXPECT_EQ(ShortFunctionName("std::__cxx11::basic_string<char, std::char_traits<char>, "
                               "std::allocator<char> >::append(char const*)"),

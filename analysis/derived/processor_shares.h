@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How much of the time in which samples call a thread running it was on a processor, by the
+// kernel's account of the thread (Track::samples). The account has a reading a second, so a share
+// holds between two readings. Samples of native code come by processor time: they keep their time,
+// as far as the account has room for them, and the others share the rest.
+//
+// Without two readings of a thread its share is 1. Made for one process, on one thread.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "analysis/steps/interval.h"
+
+namespace gpuprof::analysis {
+
+class ProcessorShares {
+ public:
+  explicit ProcessorShares(const Process& process);
+
+  // Notes a piece of a thread's time that samples call running. All pieces come before ShareOf().
+  void Note(int32_t tid, Interval span, bool is_native);
+  // Returns the part of a piece's time on a processor, 0 to 1.
+  double ShareOf(int32_t tid, Interval span, bool is_native) const;
+
+ private:
+  // Between two readings, or outside of all.
+  struct Part {
+    int64_t end_ns = 0;  // INT64_MAX: outside
+    double cpu_ns = 0;
+    double native_ns = 0, other_ns = 0;
+  };
+  static double Share(const Part& part, bool is_native);
+  // Returns the place of the part that has the middle of a span. The last place: none has it.
+  static size_t PlaceOf(const std::vector<Part>& parts, Interval span);
+
+  std::map<int32_t, std::vector<Part>> parts_;  // the last one: all of the thread's time
+  std::map<int32_t, int64_t> begins_;
+};
+
+}  // namespace gpuprof::analysis
