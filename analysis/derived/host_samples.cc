@@ -177,15 +177,20 @@ HostSamples::HostSamples(const Process& process) : process_(&process) {
   StackSums sums;
   std::set<int32_t> threads;
   ProcessorShares shares(process);
-  const auto is_native = [](const SampleRow& row) { return row.is_native || row.is_joined; };
+  const auto piece_of = [](const SampleRow& row) {
+    using Piece = ProcessorShares::Piece;
+    if (row.state != HostState::kRuns) return Piece::kRests;
+    return row.is_joined ? Piece::kRunsNative : Piece::kRuns;
+  };
   ForEachCounted([&](const SampleRow& sample) {
-    if (sample.state == HostState::kRuns) shares.Note(sample.tid, sample.span, is_native(sample));
+    if (!sample.is_native) shares.Note(sample.tid, sample.span, piece_of(sample));
   });
   ForEachCounted([&](const SampleRow& sample) {
     SampledStack& sum = AddTo(sample, &sums);
     threads.insert(sample.tid);
-    if (sample.state != HostState::kRuns) return;
-    const double share = shares.ShareOf(sample.tid, sample.span, is_native(sample));
+    // Native code alone was sampled by processor time.
+    if (sample.state != HostState::kRuns || sample.is_native) return;
+    const double share = shares.ShareOf(sample.tid, sample.span, piece_of(sample));
     const auto ready =
         static_cast<int64_t>(static_cast<double>(sample.span.length()) * (1 - share));
     sum.times.ns[static_cast<size_t>(HostState::kRuns)] -= ready;

@@ -27,7 +27,9 @@ ProcessorShares::ProcessorShares(const Process& process) {
       // Another thread of the same number begins anew.
       part.cpu_ns =
           next->second > last->second ? static_cast<double>(next->second - last->second) : 0;
+      part.length_ns = static_cast<double>(next->first - last->first);
       whole.cpu_ns += part.cpu_ns;
+      whole.length_ns += part.length_ns;
       parts.push_back(part);
     }
     parts.push_back(whole);
@@ -42,30 +44,37 @@ size_t ProcessorShares::PlaceOf(const std::vector<Part>& parts, Interval span) {
   return static_cast<size_t>(at - parts.begin());
 }
 
-void ProcessorShares::Note(int32_t tid, Interval span, bool is_native) {
+void ProcessorShares::Note(int32_t tid, Interval span, Piece piece) {
   const auto found = parts_.find(tid);
   if (found == parts_.end() || span.start + span.length() / 2 < begins_.at(tid)) return;
   std::vector<Part>& parts = found->second;
   const size_t place = PlaceOf(parts, span);
   // What lies behind the last reading is not in the account.
   if (place + 1 == parts.size()) return;
-  for (Part* part : {&parts[place], &parts.back()})
-    (is_native ? part->native_ns : part->other_ns) += static_cast<double>(span.length());
+  for (Part* part : {&parts[place], &parts.back()}) {
+    double& sum = piece == Piece::kRunsNative ? part->native_ns
+                  : piece == Piece::kRuns     ? part->other_ns
+                                              : part->resting_ns;
+    sum += static_cast<double>(span.length());
+  }
 }
 
-double ProcessorShares::Share(const Part& part, bool is_native) {
+double ProcessorShares::Share(const Part& part, Piece piece) {
+  const double covered = part.native_ns + part.other_ns + part.resting_ns;
+  const double cpu = part.cpu_ns * std::min(1.0, covered / part.length_ns);
+  const bool is_native = piece == Piece::kRunsNative;
   const double noted = is_native ? part.native_ns : part.other_ns;
-  const double room = is_native ? part.cpu_ns : part.cpu_ns - part.native_ns;
-  if (noted <= 0) return 1;
+  const double room = is_native ? cpu : cpu - part.native_ns;
+  if (noted <= 0 || part.length_ns <= 0) return 1;
   return std::clamp(room / noted, 0.0, 1.0);
 }
 
-double ProcessorShares::ShareOf(int32_t tid, Interval span, bool is_native) const {
+double ProcessorShares::ShareOf(int32_t tid, Interval span, Piece piece) const {
   const auto found = parts_.find(tid);
   if (found == parts_.end()) return 1;
   const std::vector<Part>& parts = found->second;
   const bool is_before = span.start + span.length() / 2 < begins_.at(tid);
-  return Share(is_before ? parts.back() : parts[PlaceOf(parts, span)], is_native);
+  return Share(is_before ? parts.back() : parts[PlaceOf(parts, span)], piece);
 }
 
 }  // namespace gpuprof::analysis
