@@ -12,9 +12,20 @@ namespace gpuprof::analysis {
 
 ProcessorShares::ProcessorShares(const Process& process) {
   std::map<int32_t, std::map<int64_t, uint64_t>> readings;
-  for (const Track& track : process.tracks)
+  for (const Track& track : process.tracks) {
     for (const ThreadSample& sample : track.samples)
       readings[track.tid][sample.time_ns] = sample.cpu_ns;
+    // A thread begins with nothing. Its end says what it had in all.
+    const ThreadEventTable& events = track.thread_event;
+    for (size_t row = 0; row < events.rows(); ++row) {
+      const auto event = static_cast<proto::ThreadEvent>(events.event[row]);
+      if (event == proto::ThreadEvent::kStart) readings[track.tid][events.time_ns[row]] = 0;
+      if (event == proto::ThreadEvent::kExit && events.a[row] != 0)
+        readings[track.tid][events.time_ns[row]] = events.a[row];
+    }
+  }
+  if (process.started_ns != std::numeric_limits<int64_t>::max())
+    readings[process.pid].try_emplace(process.started_ns, 0);
   for (const auto& [tid, all] : readings) {
     if (all.size() < 2) continue;
     std::vector<Part>& parts = parts_[tid];

@@ -6,8 +6,8 @@
 // holds between two readings. Samples of native code come by processor time, so they keep their
 // time if the account has room for it. The others share the rest.
 //
-// Of a window, the account has the part for which there are pieces. Without two readings of a
-// thread its share is 1. Made for one process, on one thread.
+// A thread's begin and end are readings, too. A window has the part of the account for which there
+// are pieces. Without two readings of a thread its share is 1. Made for one process, on one thread.
 
 #pragma once
 
