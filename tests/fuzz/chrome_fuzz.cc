@@ -21,7 +21,6 @@ using gpuprof::analysis::import::ChromeHandler;
 using gpuprof::analysis::import::ChromeTextNotes;
 using gpuprof::analysis::import::Elements;
 using gpuprof::analysis::import::JsonValue;
-using gpuprof::analysis::import::Members;
 using gpuprof::analysis::import::MemorySource;
 using gpuprof::analysis::import::Nanoseconds;
 using gpuprof::analysis::import::RealNumber;
@@ -71,10 +70,6 @@ class LookingHandler : public ChromeHandler {
     sum += static_cast<uint64_t>(Nanoseconds(value).value_or(2));
     sum += RealNumber(value) ? 1 : 0;
     for (const JsonValue& element : Elements(value, 50)) LookAtText(element.text);
-    for (const auto& [key, member] : Members(value, 50)) {
-      LookAtText(key);
-      LookAtText(member.text);
-    }
   }
 };
 
