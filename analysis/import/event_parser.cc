@@ -50,6 +50,13 @@ size_t LastEnd(std::string_view text, size_t from) {
   return std::string_view::npos;
 }
 
+// Returns whether a value may end here. An iteration of simdjson takes a string for a key if a
+// colon follows, and goes on behind the colon.
+bool MayEndAt(const char* behind) {
+  while (IsBlank(*behind)) ++behind;
+  return *behind == ',' || *behind == '}' || *behind == ']';
+}
+
 std::string_view WithoutBlanksBehind(std::string_view text) {
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
   return text;
@@ -63,21 +70,24 @@ struct EventParser::State {
   TextFaults faults;
   ChromeEvent event;
 
-  std::string_view ReadString(const char* begin);
+  std::string_view ReadString(const char* begin, const char** behind = nullptr);
   bool ReadValue(ondemand::value& value, JsonValue* to);
   bool ReadArgs(ondemand::value& value);
   bool ReadEvent(ondemand::value& value);
 };
 
 // Returns the text of a string that begins behind `begin`, a quote. simdjson has seen that it ends.
-std::string_view EventParser::State::ReadString(const char* begin) {
+// Stores where that is.
+std::string_view EventParser::State::ReadString(const char* begin, const char** behind) {
   ++begin;
   size_t bytes = QuoteOrBackslash(begin);
-  if (begin[bytes] == '"') return {begin, bytes};
+  const bool is_plain = begin[bytes] == '"';
   while (begin[bytes] != '"') {
     bytes += 2;
     bytes += QuoteOrBackslash(begin + bytes);
   }
+  if (behind != nullptr) *behind = begin + bytes + 1;
+  if (is_plain) return {begin, bytes};
   return DecodeString({begin, bytes}, true, &arena, &faults);
 }
 
@@ -85,8 +95,9 @@ bool EventParser::State::ReadValue(ondemand::value& value, JsonValue* to) {
   const std::string_view token = value.raw_json_token();
   if (token[0] == '"') {
     to->kind = JsonValue::Kind::kString;
-    to->text = ReadString(token.data());
-    return true;
+    const char* behind = nullptr;
+    to->text = ReadString(token.data(), &behind);
+    return MayEndAt(behind);
   }
   if (token[0] == '[') {
     ondemand::array array;
@@ -108,7 +119,10 @@ bool EventParser::State::ReadValue(ondemand::value& value, JsonValue* to) {
 
 bool EventParser::State::ReadArgs(ondemand::value& value) {
   event.args.clear();  // of a key that is there twice
-  if (value.raw_json_token()[0] != '{') return true;
+  if (value.raw_json_token()[0] != '{') {
+    JsonValue other;
+    return ReadValue(value, &other);
+  }
   ondemand::object object;
   if (value.get_object().get(object)) return false;
   for (auto member : object) {

@@ -69,6 +69,19 @@ std::string Around(std::string_view event, size_t place, std::string_view comma,
   return text + (begin[0] == '[' ? "]" : "]}");
 }
 
+// A window that has the whole text, and windows that have an event each.
+TEST(BrokenChrome, AStringBehindAStringIsNoValue) {
+  const std::string text = std::string("[") + std::string(kGood[0]) +
+                           R"(,{"ph":"X","name":"lost": 32,"args":{"a":1}},)" +
+                           std::string(kGood[1]) + "]";
+  for (const size_t window : {size_t{64}, size_t{16} << 10}) {
+    const ReadText read = Read(text, SIZE_MAX, window);
+    EXPECT_FALSE(read.error);
+    EXPECT_THAT(read.events.names, ElementsAre("one", "two")) << window;
+    EXPECT_EQ(read.notes.unreadable_events, 1u) << window;
+  }
+}
+
 TEST(BrokenChrome, EventsAreMendedAtAnyPlace) {
   for (const MendedCase& row : kMended) {
     for (const std::string_view comma : {",", ", ", ",\n  "}) {
