@@ -33,8 +33,9 @@ enum : int {
   kEnd,
   kDuration,
   kName,
-  kOperation
-};  // name: string id; operation: scope | flags << 8 | depth << 16
+  kOperation,
+  kSequence  // autograd's number of the op plus 1; 0: none
+};           // name: string id; operation: scope | flags << 8 | depth << 16
 }
 namespace tensor_column {
 enum : int { kTime, kDevice, kAddress, kBytes, kTotalAllocated, kTotalReserved };

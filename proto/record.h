@@ -25,8 +25,7 @@ enum class RecordKind : uint8_t {
   kHeapFree = 2,
   // Span. a = address of the object, b = return address of the caller, detail = WaitKind.
   kWait = 3,
-  // Span. a = string id of the name, b = depth in the thread's op stack (0 = outermost), detail =
-  // OpScope.
+  // Span. a = string id of the name, b = OpPlace(), detail = OpScope.
   kOp = 4,
   // a = address, b = bytes as int64 (positive: handed out, negative: returned,
   // kReturnedOfUnknownSize), detail = device type << 8 | device index (index 0xff: none).
@@ -109,6 +108,12 @@ inline constexpr uint8_t kFlagLimited = 64;
 inline constexpr uint8_t kFlagNoAccess = 128;  // a mapping that only reserves addresses (PROT_NONE)
 
 inline constexpr uint32_t kLongDuration = 0xffffffffu;
+
+// b of a kOp. depth: in the thread's op stack, 0 is the outermost, at most 255. sequence:
+// autograd's number of the op, plus 1; 0: none.
+constexpr uint64_t OpPlace(uint32_t depth, uint64_t sequence) { return sequence << 8 | depth; }
+constexpr uint64_t OpDepthOfPlace(uint64_t place) { return place & 0xff; }
+constexpr uint64_t OpSequenceOfPlace(uint64_t place) { return place >> 8; }
 
 struct Record {
   uint64_t time;      // clock ticks (ring file header says which clock); for spans the END

@@ -26,7 +26,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 2;                  // a reader refuses any other
+inline constexpr uint32_t kRingFileVersion = 3;                  // a reader refuses any other
 inline constexpr uint32_t kRingMagic = 0x31474e52u;              // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
 // From a ring's header to its records. Pages that no field is on are never touched.
@@ -59,8 +59,9 @@ struct RingStack {
 
 struct OpenOp {
   uint64_t start;
-  uint32_t name;   // string id
-  uint32_t scope;  // OpScope
+  uint32_t name;      // string id
+  uint32_t scope;     // OpScope
+  uint64_t sequence;  // autograd's number of the op, plus 1; 0: none
 };
 
 // A range of nvtxRangePush. Its attributes are recorded only with its end.

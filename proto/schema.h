@@ -43,6 +43,7 @@ inline constexpr ColumnSpec kOpColumns[] = {
     {"duration", Encoding::kSpan, ColumnType::kDuration},
     {"name", Encoding::kPlain, ColumnType::kString},
     {"operation", Encoding::kPlain, kOpFields},
+    {"sequence", Encoding::kDelta, ColumnType::kNumber, 4},
 };
 inline constexpr ColumnSpec kTensorColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},

@@ -197,8 +197,7 @@ void KeepRareColumns(proto::ChunkKind kind, const RowPicker& picker, Track* trac
   switch (kind) {
     case proto::ChunkKind::kOp:
       picker.Keep(&track->op.external);
-      picker.Keep(&track->op.detail);
-      return picker.Keep(&track->op.sequence);
+      return picker.Keep(&track->op.detail);
     case proto::ChunkKind::kKernel:
       picker.Keep(&track->kernel.external);
       return picker.Keep(&track->kernel.detail);

@@ -123,6 +123,7 @@ void RowBlocks::Ops(const OpTable& t) {
     Span(t, i, row);
     row[c::kName] = t.name[i];
     row[c::kOperation] = t.operation[i];
+    row[c::kSequence] = At(t.sequence, i);
   });
 }
 
@@ -265,26 +266,24 @@ void RowBlocks::Details(const Track& track) {
   uint64_t row[proto::kWidestTable] = {};
   row[c::kTime] = Time(process_.first_ns);
   const Column<uint32_t> no_detail;
-  const Column<uint64_t> no_sequence;
   const auto add = [&](ChunkKind kind, size_t rows, const Column<uint64_t>& external,
-                       const Column<uint32_t>& detail, const Column<uint64_t>& sequence) {
+                       const Column<uint32_t>& detail) {
     row[c::kTable] = static_cast<uint64_t>(kind);
     for (size_t i = 0; i < rows; ++i) {
       row[c::kRow] = i;
       row[c::kExternal] = At(external, i);
       row[c::kDetail] = At(detail, i);
-      row[c::kSequence] = At(sequence, i);
-      if ((row[c::kExternal] | row[c::kDetail] | row[c::kSequence]) == 0) continue;
+      if ((row[c::kExternal] | row[c::kDetail]) == 0) continue;
       builder.Append(row, row[c::kTime]);
       if (builder.count() == proto::kRowsPerChunk) Flush(kImportedCapture, &builder);
     }
   };
   const Track& t = track;
-  add(ChunkKind::kOp, t.op.rows(), t.op.external, t.op.detail, t.op.sequence);
-  add(ChunkKind::kKernel, t.kernel.rows(), t.kernel.external, t.kernel.detail, no_sequence);
-  add(ChunkKind::kMemcpy, t.memcpy.rows(), t.memcpy.external, no_detail, no_sequence);
-  add(ChunkKind::kMemset, t.memset.rows(), t.memset.external, no_detail, no_sequence);
-  add(ChunkKind::kApi, t.api.rows(), t.api.external, no_detail, no_sequence);
+  add(ChunkKind::kOp, t.op.rows(), t.op.external, t.op.detail);
+  add(ChunkKind::kKernel, t.kernel.rows(), t.kernel.external, t.kernel.detail);
+  add(ChunkKind::kMemcpy, t.memcpy.rows(), t.memcpy.external, no_detail);
+  add(ChunkKind::kMemset, t.memset.rows(), t.memset.external, no_detail);
+  add(ChunkKind::kApi, t.api.rows(), t.api.external, no_detail);
   Flush(kImportedCapture, &builder);
 }
 

@@ -32,7 +32,8 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
     }
     case ChunkKind::kOp: {
       OpTable& t = track->op;
-      visitor->template Rows<ChunkKind::kOp>(t.end_ns, t.duration_ns, t.name, t.operation);
+      visitor->template Rows<ChunkKind::kOp>(t.end_ns, t.duration_ns, t.name, t.operation,
+                                             t.sequence);
       return true;
     }
     case ChunkKind::kTensor: {

@@ -65,10 +65,10 @@ struct OpTable {
   Column<int64_t> duration_ns;
   Column<uint32_t> name;       // string id
   Column<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
+  Column<uint64_t> sequence;   // autograd's number of the operation, plus 1; 0: none
   // Imported operations alone have these columns; otherwise they are empty.
   Column<uint64_t> external;  // the id by which GPU work and calls name the operation; 0: none
   Column<uint32_t> detail;    // string id: a JSON object of shapes and types; 0: none
-  Column<uint64_t> sequence;  // autograd's number of the operation, plus 1; 0: none
   size_t rows() const { return end_ns.size(); }
 };
 

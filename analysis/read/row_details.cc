@@ -78,6 +78,7 @@ class TrackDetails {
       case proto::ChunkKind::kOp:
         op_external_.Put(external, row, track_->op.rows());
         op_detail_.Put(details.detail[i], row, track_->op.rows());
+        has_sequences_ = has_sequences_ || details.sequence[i] != 0;
         op_sequence_.Put(details.sequence[i], row, track_->op.rows());
         return;
       case proto::ChunkKind::kKernel:
@@ -98,7 +99,8 @@ class TrackDetails {
   void Finish() {
     op_external_.MoveTo(&track_->op.external);
     op_detail_.MoveTo(&track_->op.detail);
-    op_sequence_.MoveTo(&track_->op.sequence);
+    // Before version 1.4 the numbers are here, and later in the table of operations.
+    if (has_sequences_) op_sequence_.MoveTo(&track_->op.sequence);
     kernel_external_.MoveTo(&track_->kernel.external);
     kernel_detail_.MoveTo(&track_->kernel.detail);
     memcpy_external_.MoveTo(&track_->memcpy.external);
@@ -118,6 +120,7 @@ class TrackDetails {
   Filling<uint64_t> op_external_, op_sequence_, kernel_external_, memcpy_external_,
       memset_external_, api_external_;
   Filling<uint32_t> op_detail_, kernel_detail_;
+  bool has_sequences_ = false;
 };
 
 // The file has the calling row plus 1, and the time of the calls in the call.

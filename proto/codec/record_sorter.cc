@@ -170,7 +170,8 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     case RecordKind::kOp: {
       const uint64_t duration = DurationOf(record);
       const uint64_t row[] = {time, duration, record.a,
-                              OpOperation(detail, record.flags, record.b)};
+                              OpOperation(detail, record.flags, proto::OpDepthOfPlace(record.b)),
+                              proto::OpSequenceOfPlace(record.b)};
       return Row(kind, row, time - duration);
     }
     case RecordKind::kTensor: {
@@ -458,7 +459,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
     const proto::OpenOp open = ring->open_op[depth];
     if (open.start == 0 || open.start > now) continue;
     const uint64_t row[] = {now, now - open.start, open.name,
-                            OpOperation(open.scope, proto::kFlagIncomplete, depth)};
+                            OpOperation(open.scope, proto::kFlagIncomplete, depth), open.sequence};
     Row(ChunkKind::kOp, row, open.start);
   }
   if (!is_done(ChunkKind::kRange)) AddOpenRanges(ring, now);

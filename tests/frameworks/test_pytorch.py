@@ -17,6 +17,7 @@ from trace_file import FORK, SPAWN
 
 torch = pytest.importorskip("torch")
 HERE = pathlib.Path(__file__).resolve().parent
+BACKWARD = 1  # proto::OpScope
 TRAIN = [sys.executable, str(ROOT / "examples" / "pytorch_train" / "train.py")]
 PYTHON = {"PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -302,6 +303,30 @@ def test_torch_profiler_still_works_inside(record, profiled):
     assert outcome.status == 0
     counts = json.loads(outcome.out)
     assert {name: count for name, count in counts.items() if not name.startswith("[")} == profiled
+
+
+def test_numbers_of_autograd_are_those_of_torch_profiler(record, tmp_path):
+    """torch.profiler runs at the same time. The arrows of the export are its arrows, too."""
+    file = tmp_path / "torch.json"
+    outcome = record([sys.executable, str(HERE / "backward_program.py"), str(file)], env=PYTHON)
+    assert outcome.status == 0, outcome.err.decode()
+    events = json.loads(file.read_text())["traceEvents"]
+    theirs = collections.Counter((e["name"], e["args"]["Sequence number"], e["args"]["Fwd thread id"] != 0)
+                                 for e in events if e.get("cat") == "cpu_op" and e["args"].get("Sequence number", -1) >= 0)
+    assert len(theirs) > 50
+    trace = outcome.trace()
+    least, most = (pick(number for _, number, _ in theirs) for pick in (min, max))
+    ours = collections.Counter()
+    for name, sequence, operation in zip(trace.ops["name"], trace.ops["sequence"], trace.ops["operation"], strict=True):
+        if least <= int(sequence) - 1 <= most:
+            ours[trace.strings[int(name)], int(sequence) - 1, int(operation) & 0xff == BACKWARD] += 1
+    # Those of the numbers at the edges are in the steps before and behind, too.
+    edges = {entry for entry in ours if entry[1] in (least, most)}
+    assert {e: n for e, n in ours.items() if e not in edges} == {e: n for e, n in theirs.items() if e not in edges}
+    export = tmp_path / "ours.json"
+    assert gpuprof("export", outcome.bundle, "-f", "chrome", "-o", export).status == 0
+    begun = [e for e in json.loads(export.read_text())["traceEvents"] if e.get("cat") == "fwdbwd" and e["ph"] == "s"]
+    assert len(begun) >= len([e for e in events if e.get("cat") == "fwdbwd" and e["ph"] == "s"]) > 0
 
 
 def test_reports_of_other_libraries_reach_the_frameworks_profiler(record):

@@ -14,6 +14,7 @@
 #include "proto/ticks.h"
 #include "tracer/base/map_table.h"
 #include "tracer/torch/op_names.h"
+#include "tracer/torch/sequence_number.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -127,6 +128,7 @@ void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) 
     open.name =
         NameId(ring, &state->names, observation.functions.name(op), ring->last_time, WakeDrain());
     open.scope = static_cast<uint32_t>(scope);
+    open.sequence = SequenceNumberOf(op, scope);
     state->open[depth] = op;
     state->has_crossed[depth] = 0;
     open.start = Now();  // last, so that our own work is outside of the op
@@ -147,9 +149,13 @@ uint32_t PlaceOf(const OpThread& state, const void* op, uint32_t depth) {
 void WriteOp(RingHeader* ring, const proto::OpenOp& open, uint32_t place, uint64_t end) {
   const uint64_t duration = end - open.start;
   ring->last_time = end;
-  Record record = {end,  static_cast<uint32_t>(duration),   static_cast<uint8_t>(RecordKind::kOp),
-                   0,    static_cast<uint16_t>(open.scope), open.name,
-                   place};
+  Record record = {end,
+                   static_cast<uint32_t>(duration),
+                   static_cast<uint8_t>(RecordKind::kOp),
+                   0,
+                   static_cast<uint16_t>(open.scope),
+                   open.name,
+                   proto::OpPlace(place, open.sequence)};
   if (__builtin_expect(duration < proto::kLongDuration, 1)) {
     proto::RingWrite(ring, record, WakeDrain());
     return;

@@ -20,6 +20,7 @@
 #include "tracer/torch/op_names.h"
 #include "tracer/torch/op_recorder.h"
 #include "tracer/torch/protected_call.h"
+#include "tracer/torch/sequence_number.h"
 #include "tracer/torch/torch_library.h"
 
 namespace gpuprof::tracer {
@@ -271,6 +272,9 @@ bool Prepare(const Host* host) {
   if (!ProtectedCallInit(SymbolIn, observer.library.handle)) {
     return Refuse("op observers are not supported on this processor");
   }
+  uint64_t (*peek)() = nullptr;
+  Resolve("_ZN2at15sequence_number4peekEv", &peek);
+  SequenceNumbersInit(peek);
   if (!OpRecorderInit(host, observer.functions)) return Refuse("no memory for op names");
   observer.host = host;
   for (const TestOp& op : kTestOps) {
