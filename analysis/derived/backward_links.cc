@@ -6,7 +6,6 @@
 #include "analysis/derived/backward_links.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "proto/schema.h"
 
@@ -17,15 +16,8 @@ struct NumberedOp {
   uint32_t track, row;
 };
 
-// Autograd's engine opens an ordinary operation around each of its nodes. Importers and
-// torch.profiler count it as an operation of the backward pass, by its forward thread. A recording
-// has its name.
-std::unordered_set<uint32_t> NamesOfEngine(const Process& process) {
-  std::unordered_set<uint32_t> names;
-  for (const auto& [id, text] : process.strings) {
-    if (KindOfName(text) == NameKind::kAutograd) names.insert(id);
-  }
-  return names;
+bool IsBackward(const OpTable& ops, size_t row) {
+  return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kBackward;
 }
 
 int64_t StartOf(const OpTable& ops, size_t row) { return ops.end_ns[row] - ops.duration_ns[row]; }
@@ -52,15 +44,10 @@ BackwardLinks::BackwardLinks(const Process& process) {
   // Each thread counts for itself, and the forward thread of a backward operation is not known. Of
   // forward operations in several threads the one that ended last is taken.
   std::unordered_map<uint64_t, std::vector<NumberedOp>> forward;  // by number, one each thread
-  const std::unordered_set<uint32_t> engine = NamesOfEngine(process);
-  const auto is_backward = [&](const OpTable& ops, size_t row) {
-    return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kBackward ||
-           engine.contains(ops.name[row]);
-  };
   uint32_t arrows = 0;
   for (const NumberedOp& op : numbered) {
     std::vector<NumberedOp>& candidates = forward[table(op).sequence[op.row]];
-    if (!is_backward(table(op), op.row)) {
+    if (!IsBackward(table(op), op.row)) {
       const auto same =
           std::find_if(candidates.begin(), candidates.end(),
                        [&](const NumberedOp& each) { return each.track == op.track; });

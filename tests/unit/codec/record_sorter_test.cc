@@ -429,7 +429,15 @@ TEST_F(RecordSorterTest, ValuesOfAnOpAreRows) {
   EXPECT_EQ(text_of(rows[2][3]), "a=b");
   EXPECT_EQ(text_of(rows[3][3]), "99999999999999999999");
   EXPECT_EQ(rows[3][0], 50u);
-  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{50, 0, 9, 128}}));
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{50, 0, 9, 128, 0}}));
+}
+
+TEST_F(RecordSorterTest, AnOpHasItsDepthAndItsNumberOfAutograd) {
+  constexpr uint64_t kSequence = uint64_t{1} << 40;
+  ASSERT_TRUE(
+      proto::RingWrite(ring_, Simple(RecordKind::kOp, 50, 1, 9, proto::OpPlace(3, kSequence + 1))));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{50, 0, 9, 1 | 3 << 16, kSequence + 1}}));
 }
 
 TEST_F(RecordSorterTest, ValuesWithoutKeysAreNone) {

@@ -99,7 +99,7 @@ void TakeFrom(uint32_t number, RingHeader* ring, std::vector<Op>* ops) {
         const uint64_t duration =
             record.duration == proto::kLongDuration ? long_duration : record.duration;
         ops->push_back({number, record.a, "", record.time - duration, record.time,
-                        static_cast<uint32_t>(record.b), record.detail});
+                        static_cast<uint32_t>(proto::OpDepthOfPlace(record.b)), record.detail});
         break;
       }
       default:
