@@ -38,7 +38,7 @@ std::vector<uint8_t> DocumentedBytes() {
   return bytes;
 }
 
-const std::vector<Row> kRows = {{10'000, 1'000, 2, 1 << 16}, {12'000, 4'000, 2, 0}};
+const std::vector<Row> kRows = {{10'000, 1'000, 2, 1 << 16, 42}, {12'000, 4'000, 2, 0, 0}};
 
 std::vector<uint8_t> WriteExample() {
   const TempFolder folder;

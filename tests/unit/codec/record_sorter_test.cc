@@ -105,7 +105,7 @@ TEST_F(RecordSorterTest, EveryKindOfEvent) {
   EXPECT_EQ(
       Take(ChunkKind::kWait),
       (std::vector<Row>{{30, 7, 1 | uint64_t{proto::kFlagTimedOut} << 8, 0x2000, 0x400123, 0, 0}}));
-  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{40, 5, 17, 1 | 3u << 16}}));
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{40, 5, 17, 1 | 3u << 16, 0}}));
   EXPECT_EQ(
       Take(ChunkKind::kTensor),
       (std::vector<Row>{{50, 0x0102, 0x3000, static_cast<uint64_t>(int64_t{-512}), 1000, 2000},
@@ -261,9 +261,9 @@ TEST_F(RecordSorterTest, ADropThatWasToldWithASkippedRowIsNotToldAgain) {
 }
 
 TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
-  ring_->open_op[0] = {100, 5, 0};
-  ring_->open_op[1] = {200, 6, static_cast<uint32_t>(proto::OpScope::kUser)};
-  ring_->open_op[2] = {900, 7, 0};  // begins after `now`: torn, left out
+  ring_->open_op[0] = {100, 5, 0, 0};
+  ring_->open_op[1] = {200, 6, static_cast<uint32_t>(proto::OpScope::kUser), 8};
+  ring_->open_op[2] = {900, 7, 0, 0};  // begins after `now`: torn, left out
   ring_->open_ops.store(3);
   ring_->open_wait_kind = static_cast<uint32_t>(proto::WaitKind::kCondition);
   ring_->open_wait_object = 0xabc;
@@ -271,8 +271,8 @@ TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
   ring_->open_wait_start.store(450);
   sorter_.AddOpenSpans(ring_, 500);
   const uint64_t incomplete = uint64_t{proto::kFlagIncomplete} << 8;
-  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{500, 300, 6, 7 | incomplete | 1u << 16},
-                                                    {500, 400, 5, incomplete}}));
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{500, 300, 6, 7 | incomplete | 1u << 16, 8},
+                                                    {500, 400, 5, incomplete, 0}}));
   EXPECT_EQ(Take(ChunkKind::kWait),
             (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0, 0}}));
   const uint64_t all = ~uint64_t{0};

@@ -266,7 +266,7 @@ TEST_F(RecoverTest, ATraceCutInsideItsHeaderBeginsAnew) {
 TEST_F(RecoverTest, KilledWhileRecoveringAndRunAgain) {
   Record(0, 50);
   Record(1, 50);
-  process_->ring(0)->open_op[0] = {1010, 7, 0};
+  process_->ring(0)->open_op[0] = {1010, 7, 0, 0};
   process_->ring(0)->open_ops.store(1);
   process_->ring(0)->open_range[0] = {1011, 8, 0, 0, 0};
   process_->ring(0)->open_ranges.store(1);
@@ -289,7 +289,7 @@ TEST_F(RecoverTest, KilledWhileRecoveringAndRunAgain) {
 
 TEST_F(RecoverTest, OpenSpansEndAtTheProcessesLastMoment) {
   Record(0, 3);
-  process_->ring(0)->open_op[0] = {1001, 9, 0};
+  process_->ring(0)->open_op[0] = {1001, 9, 0, 0};
   process_->ring(0)->open_ops.store(1);
   process_->ring(1)->open_wait_kind = static_cast<uint32_t>(proto::WaitKind::kMutex);
   process_->ring(1)->open_wait_object = 0x1234560;
@@ -298,7 +298,7 @@ TEST_F(RecoverTest, OpenSpansEndAtTheProcessesLastMoment) {
   ASSERT_TRUE(Die().ok);
   const std::vector<Row> ops = ReadRows(ReadBytes(trace_path_), 1, ChunkKind::kOp);
   ASSERT_EQ(ops.size(), 4u);
-  EXPECT_EQ(ops[3], (Row{9000, 7999, 9, uint64_t{proto::kFlagIncomplete} << 8}));
+  EXPECT_EQ(ops[3], (Row{9000, 7999, 9, uint64_t{proto::kFlagIncomplete} << 8, 0}));
   const std::vector<Row> waits = ReadRows(ReadBytes(trace_path_), 2, ChunkKind::kWait);
   ASSERT_EQ(waits.size(), 1u);
   EXPECT_EQ(waits[0][0], 9000u);
