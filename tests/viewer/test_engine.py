@@ -17,7 +17,7 @@ import pytest
 from conftest import MODULES, ROOT, build_dir, clean_env, gpuprof
 from waiting import LIMIT_S
 
-ENGINE = build_dir() / "engine" / "analysis" / "wasm" / "engine.wasm.gz"
+ENGINE = build_dir() / "viewer" / "engine.wasm.gz"
 GOLDEN = ROOT / "tests" / "golden"
 PARTS = 40  # of each trace
 
