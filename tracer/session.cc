@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 #include "tracer/base/futex.h"
 #include "tracer/base/map_table.h"
 #include "tracer/base/memory.h"
+#include "tracer/base/tool_thread.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/target_profiler.h"
@@ -277,29 +277,10 @@ void* DrainMain(void* argument) {
 
 // Returns 0, or the error of pthread_create.
 int StartDrainThread() {
-  // Born with every signal blocked; the caller is a tool thread.
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  // libc keeps the stack of a thread that has ended for the next one.
-  static bool has_stack = false;
-  if (!has_stack) g_host->note_mapped(kStackBytes + proto::kPageBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  static ToolThread thread = {DrainMain, kStackBytes};
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
-  g_host->note_thread(1);
-  const int error = pthread_create(&thread, &attributes, DrainMain, number);
-  if (error != 0) g_host->note_thread(-1);
-  if (error != 0 && !has_stack)
-    g_host->note_mapped(-static_cast<int64_t>(kStackBytes + proto::kPageBytes));
-  has_stack = has_stack || error == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  const int error = StartToolThread(*g_host, &thread, number);
   if (error != 0) g_state.store(kNone);
   return error;
 }

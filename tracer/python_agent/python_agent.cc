@@ -6,16 +6,16 @@
 #include "tracer/python_agent/python_agent.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include <atomic>
 #include <climits>
 
 #include "tracer/base/futex.h"
+#include "tracer/base/tool_thread.h"
 #include "tracer/jax/recorder.h"
 #include "tracer/jax/sessions.h"
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -32,9 +32,7 @@ struct Agent {
   uint64_t loader_seen = 0;
   bool is_asked = false;
   bool is_done = false;  // of this capture: no thread is needed any more
-  bool has_stack = false;
   bool has_key = false;
-  bool has_refused = false;  // no thread could be made
   pthread_key_t key = 0;
   std::atomic<uint32_t> capture{0};
   std::atomic<uint32_t> runs{0};     // a futex: 1: there is a thread
@@ -81,33 +79,14 @@ void* Main(void*) {
   return nullptr;  // HasEnded is called by the key
 }
 
-// Born with every signal blocked. The caller is a tool thread.
 bool StartThread() {
+  static ToolThread thread = {Main, kStackBytes};
   if (!agent.has_key) agent.has_key = pthread_key_create(&agent.key, HasEnded) == 0;
   if (!agent.has_key) return false;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // libc keeps the stack of a thread that has ended for the next one.
-  const auto stack = static_cast<int64_t>(kStackBytes + proto::kPageBytes);
-  if (!agent.has_stack) agent.host->note_mapped(stack);
   agent.runs.store(1);
-  agent.host->note_thread(1);
-  const int error = pthread_create(&thread, &attributes, Main, nullptr);
-  if (error != 0) {
-    agent.runs.store(0);
-    agent.host->note_thread(-1);
-    if (!agent.has_stack) agent.host->note_mapped(-stack);
-  }
-  agent.has_stack = agent.has_stack || error == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error == 0;
+  const bool has_begun = StartToolThread(*agent.host, &thread, nullptr) == 0;
+  if (!has_begun) agent.runs.store(0);
+  return has_begun;
 }
 
 }  // namespace

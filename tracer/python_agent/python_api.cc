@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See interpreter.h.
+// See python_api.h.
 
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 
 #include <dlfcn.h>
 
