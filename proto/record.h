@@ -60,6 +60,12 @@ enum class RecordKind : uint8_t {
   // writes it. a = sampled thread, thread that holds the awaited lock << 32; detail =
   // SampleState.
   kSample = 14,
+  // Span of a call of a Python function. a = string id of its frame, b = depth among the thread's
+  // recorded calls (0 = outermost).
+  kPythonCall = 15,
+  // Span of a pause of CPython's garbage collector. a = objects that it collected, b = objects that
+  // it found and could not collect, detail = generation.
+  kGcPause = 16,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =

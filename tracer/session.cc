@@ -25,6 +25,7 @@
 #include "tracer/observers.h"
 #include "tracer/pace.h"
 #include "tracer/python_agent/python_agent.h"
+#include "tracer/python_calls/python_calls.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -42,6 +43,7 @@ constexpr int kNice = 5;
 constexpr uint64_t kStackForEnd = 128 * 1024;
 constexpr uint64_t kStopLimit = 10 * kSecond;
 constexpr uint64_t kSnapshotLimit = 2 * kSecond;
+constexpr uint64_t kPythonLimit = 5 * kSecond;
 constexpr uint64_t kModulesLimit = 50 * kMillisecond;
 // Of programs that load and unload without end: from then on the table is written each second only.
 constexpr uint32_t kMostModuleUpdates = 32 * 1024;
@@ -360,7 +362,7 @@ bool Start(uint32_t number, const char* trigger) {
   if (const uint32_t begin = g_begin.load(); begin != kBegun)
     return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
-  AgentBeginCapture(number, trigger);
+  AgentBeginCapture(g_host, number, trigger);
   LookForFrameworks(g_host);
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
@@ -562,6 +564,8 @@ constexpr Api kApi = {
     .snapshot = Snapshot,
     .watch_framework_ranges = [] { return TorchTryWatchRanges(g_host); },
     .watch_profiler_calls = [](bool is_late) { cupti::WatchProfilerCalls(g_host, is_late); },
+    .await_python = [] { g_host->request_tick(), AwaitCalls(kPythonLimit); },
+    .thread_begins = CallsThreadBegins,
     .ops_state = OpsState,
     .records_written = RecordsWritten,
     .records_lost = RecordsLost,
