@@ -364,6 +364,7 @@ bool Start(uint32_t number, const char* trigger) {
   g_capturing = true;
   AgentBeginCapture(g_host, number, trigger);
   LookForFrameworks(g_host);
+  AgentAwaitCalls();
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
   cupti::BeginLooking(strcmp(trigger, "now") == 0);

@@ -155,6 +155,10 @@ void AgentTick(const Host* host) {
   if (has_calls) CallsRefuse("calls are not recorded: no thread could be made to ask Python");
 }
 
+void AgentAwaitCalls() {
+  if (agent.is_asked && agent.interpreter != nullptr) AwaitSettledCalls(kEndLimit);
+}
+
 void AgentEndCapture(StopReason reason, const char* trigger) {
   const bool waits = reason == StopReason::kRequest && IsAsked(trigger);
   agent.capture.store(0);

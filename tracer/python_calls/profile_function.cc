@@ -64,7 +64,7 @@ uint64_t WordOf(const ThreadState* thread, uint32_t place) {
 
 int32_t UseTracing38(const ThreadState* thread) {
   int32_t value;
-  memcpy(&value, reinterpret_cast<const char*>(thread) + g.function_place * 8 - 4, sizeof(value));
+  memcpy(&value, reinterpret_cast<const char*>(thread) + g.function_place * 8 - 8, sizeof(value));
   return value;
 }
 
@@ -99,7 +99,7 @@ void Write38(ThreadState* thread, bool begins) {
   const bool has_trace = WordOf(thread, g.function_place + 1) != 0;  // c_tracefunc
   const int32_t uses = begins || has_trace ? 1 : 0;
   memcpy(word, &function, sizeof(function));
-  memcpy(word - 4, &uses, sizeof(uses));
+  memcpy(word - 8, &uses, sizeof(uses));
 }
 
 void Give(ThreadState* thread, bool begins) {

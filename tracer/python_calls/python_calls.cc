@@ -64,8 +64,20 @@ void Remove(const Python& python) {
   g.parts.store(0);
 }
 
+// Says that other interpreters of the process are not looked at.
+void LookForInterpreters(const Python& python) {
+  struct InterpreterState;
+  const auto first =
+      reinterpret_cast<InterpreterState* (*)()>(python.Symbol("PyInterpreterState_Head"));
+  const auto next = reinterpret_cast<InterpreterState* (*)(InterpreterState*)>(
+      python.Symbol("PyInterpreterState_Next"));
+  if (first != nullptr && next != nullptr && first() != nullptr && next(first()) != nullptr)
+    g.note.store("functions and pauses of sub-interpreters are not recorded");
+}
+
 PyObject* AtExit(PyObject*, PyObject* const*, ptrdiff_t) {
   g.is_over.store(true);
+  LookForInterpreters(*g.python);
   Remove(*g.python);
   Settle();
   return g.python->Kept(g.python->none);
@@ -100,17 +112,6 @@ const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
       is_monitored ? MonitoringBegin(python) : ProfileBegin(python, interpreter);
   if (why == nullptr) g.parts.fetch_or(is_monitored ? kMonitoring : kProfile);
   return why;
-}
-
-// Says that other interpreters of the process are not looked at.
-void LookForInterpreters(const Python& python) {
-  struct InterpreterState;
-  const auto first =
-      reinterpret_cast<InterpreterState* (*)()>(python.Symbol("PyInterpreterState_Head"));
-  const auto next = reinterpret_cast<InterpreterState* (*)(InterpreterState*)>(
-      python.Symbol("PyInterpreterState_Next"));
-  if (first != nullptr && next != nullptr && first() != nullptr && next(first()) != nullptr)
-    g.note.store("functions and pauses of sub-interpreters are not recorded");
 }
 
 void Begin(const Python& python, const Interpreter& interpreter) {
@@ -180,10 +181,14 @@ void AwaitCalls(uint64_t limit) {
   const Python* const python = FindPython();
   if (python == nullptr || g.is_settled.load() != 0) return;
   void* const thread = python->save_thread();
+  AwaitSettledCalls(limit);
+  python->restore_thread(thread);
+}
+
+void AwaitSettledCalls(uint64_t limit) {
   const uint64_t until = Monotonic() + limit;
   while (g.is_settled.load() == 0 && Monotonic() < until)
     FutexWait(&g.is_settled, 0, 10 * kMillisecond);
-  python->restore_thread(thread);
 }
 
 void CallsThreadBegins() {

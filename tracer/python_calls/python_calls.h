@@ -33,6 +33,8 @@ void CallsRefuse(const char* why);
 // Waits until calls are recorded, or never will be; without CPython's lock, which the calling
 // thread of the program has. Not longer than `limit` ns.
 void AwaitCalls(uint64_t limit);
+// The same on a thread that has no lock.
+void AwaitSettledCalls(uint64_t limit);
 // A thread of the program is about to begin another one.
 void CallsThreadBegins();
 
