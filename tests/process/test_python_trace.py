@@ -137,8 +137,8 @@ def test_threads(same, version):
 
 
 @pytest.mark.parametrize("version", PYTHONS)
-def test_pauses_of_the_collector(same, version):
-    outcome = same([PYTHONS[version], SCRIPT, "garbage"], "--python=gc")
+def test_pauses_of_the_collector(record, version):
+    outcome = record([PYTHONS[version], SCRIPT, "garbage"], "--python=gc")
     truth = json.loads(outcome.out)
     pauses = [[int(fields["generation"]), int(fields["collected"]), int(fields["uncollectable"])]
               for _, _, _, fields in rows_of(outcome.bundle, "gc_pause")]
