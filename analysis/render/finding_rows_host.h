@@ -241,13 +241,13 @@ inline constexpr FindingWords kHostRows[] = {
      "and selectors."},
 
     {"PY-004.name", "Python's garbage collector stops the program"},
-    {"PY-004.reason", "the collector told each pause"},
+    {"PY-004.reason", "the collector reported each pause"},
     {"PY-004.gain", "the collections"},
     {"PY-004.paused",
      "{0} ({1}) of the run in {2} {2|collection|collections}. The longest takes {3}."},
     {"PY-004.collect_less",
      "Call gc.freeze() behind the set-up, so that its objects are not looked at again. Call "
-     "gc.disable() around work that may not stop, and gc.collect() between pieces of it."},
+     "gc.disable() around work that may not stop, and gc.collect() behind it."},
 
     {"RU-001.name", "Without steps: where the time of the run went"},
     {"RU-001.reason", "the kernel's accounting, and every wait was timed"},
@@ -285,7 +285,7 @@ inline constexpr FindingWords kHostRows[] = {
 
     {"ST-003.name", "Python's garbage collector runs within steps"},
     {"ST-003.reason", "the calls were traced"},
-    {"ST-003.pauses", "the collector told each pause"},
+    {"ST-003.pauses", "the collector reported each pause"},
     {"ST-003.gain", "the collections"},
     {"ST-003.collections_longest", "{0} in {1} collections. The longest: {2}."},
     {"ST-003.call_gc_collect_between",

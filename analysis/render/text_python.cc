@@ -118,7 +118,7 @@ constexpr TableColumn kHolderColumns[] = {
 };
 constexpr TableColumn kCallColumns[] = {
     {.field = "name", .title = "function", .flexible = true},
-    {.field = "place", .title = "where", .flexible = true, .tip = "Where the function begins"},
+    {.field = "place", .title = "where", .flexible = true, .tip = "The first line of the function"},
     {.field = "count", .title = "calls"},
     {.field = "total_ns",
      .title = "total",
