@@ -291,8 +291,9 @@ struct Api {
   // takes CUPTI again after that profiler has ended.
   void (*watch_profiler_calls)(bool is_late);
 
-  // The program is about to run Python code, and has CPython's lock, on this thread of its. Waits,
-  // 5 s at most, until what --python asks for is recorded, and lets go of the lock meanwhile.
+  // The program is about to run Python code, and has CPython's lock, on this thread of its. Waits
+  // until what --python asks for is recorded, 5 s at most. Other threads may have the lock
+  // meanwhile.
   void (*await_python)();
   // A thread of the program is about to begin another one.
   void (*thread_begins)();

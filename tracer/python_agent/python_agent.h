@@ -20,8 +20,8 @@ namespace gpuprof::tracer {
 
 // A capture begins.
 void AgentBeginCapture(const Host* host, uint32_t number, const char* trigger);
-// Waits until what --python asks for is recorded, if a user asked for the capture: it begins with all
-// of it then. Not for long: the program may keep Python's lock.
+// Waits until what --python asks for is recorded, if a user asked for the capture: it begins with
+// all of it then. Not for long: the program may keep Python's lock.
 void AgentAwaitCalls();
 // Looks for libraries that need the thread; in captures, now and then.
 void AgentTick(const Host* host);

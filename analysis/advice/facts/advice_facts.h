@@ -32,8 +32,8 @@ struct RunWait {
 
 // What else the host did in steps.
 struct HostFacts {
-  // Python's garbage collector, in steps or without them in the run: its pauses if they were
-  // recorded, else its calls in steps as far as functions were traced.
+  // Python's garbage collector, in steps. In a run without steps the whole run counts. These are
+  // its pauses if they were recorded, else its calls in steps, as far as they were traced.
   Pieces collections;
   bool has_pauses = false;
   Pieces outputs;                // results and checkpoints that the thread of the steps writes
