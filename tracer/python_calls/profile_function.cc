@@ -35,8 +35,9 @@ struct State {
   ThreadState* (*next)(ThreadState*) = nullptr;
   PyObject* (*code_of)(PyObject* frame) = nullptr;  // from 3.9 on
   const Python* python = nullptr;
-  uint32_t code_place = 0;      // in a frame, in 3.8
-  uint32_t function_place = 0;  // word of a PyThreadState
+  PyObject* stands_in = nullptr;  // for sys.setprofile
+  uint32_t code_place = 0;        // in a frame, in 3.8
+  uint32_t function_place = 0;    // word of a PyThreadState
   std::atomic<bool> is_on{false};
   std::atomic<uint32_t> foreign{0};
 };
@@ -129,6 +130,34 @@ void GiveAll(bool begins) {
   if (begins && foreign > g.foreign.load()) g.foreign.store(foreign);
 }
 
+// While a thread has a profile function, CPython reports the end of each call of a C function: of
+// sys.setprofile() to the function that the program has just set, which knows of no such call. A
+// callable of another type stands in its place, as calls of those are not reported.
+void StandBeforeSetter() {
+  PyObject* const modules = g.python->modules();
+  PyObject* const sys = modules != nullptr ? g.python->item(modules, "sys") : nullptr;
+  PyObject* const real = sys != nullptr ? g.python->attribute(sys, "setprofile") : nullptr;
+  g.stands_in = real != nullptr ? g.python->new_method(real) : nullptr;
+  if (g.stands_in != nullptr) g.python->set_attribute(sys, "setprofile", g.stands_in);
+  g.python->Drop(real);
+  g.python->clear_error();
+}
+
+// Puts the program's function back, unless something else is in its place by now.
+void LeaveSetter() {
+  PyObject* const modules = g.python->modules();
+  PyObject* const sys = modules != nullptr ? g.python->item(modules, "sys") : nullptr;
+  PyObject* const present = sys != nullptr ? g.python->attribute(sys, "setprofile") : nullptr;
+  PyObject* const real =
+      g.stands_in != nullptr ? g.python->attribute(g.stands_in, "__func__") : nullptr;
+  if (real != nullptr && present == g.stands_in) g.python->set_attribute(sys, "setprofile", real);
+  g.python->Drop(real);
+  g.python->Drop(present);
+  g.python->Drop(g.stands_in);
+  g.stands_in = nullptr;
+  g.python->clear_error();
+}
+
 template <typename Function>
 bool Find(void* handle, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(handle, name));
@@ -155,6 +184,7 @@ const char* ProfileBegin(const Python& python, const Interpreter& interpreter) {
       (!Find(handle, "_PyEval_SetProfile", &g.set) || !Find(handle, "PyFrame_GetCode", &g.code_of)))
     return kUnknown;
   if (!FindPlace()) return kUnknown;
+  StandBeforeSetter();
   GiveAll(/*begins=*/true);
   g.is_on.store(true);
   return nullptr;
@@ -165,6 +195,7 @@ void ProfileLook() { GiveAll(/*begins=*/true); }
 void ProfileEnd() {
   if (!g.is_on.exchange(false)) return;
   GiveAll(/*begins=*/false);
+  LeaveSetter();
 }
 
 void ProfileThreadBegins() {
