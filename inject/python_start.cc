@@ -15,7 +15,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/settings.h"
 #include "inject/state.h"
-#include "inject/text.h"
+#include "inject/tool_thread.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::inject {
@@ -49,11 +49,14 @@ int OnAudit(const char* event, void*, void*) {
   if (__builtin_expect(g_has_started.load(std::memory_order_relaxed) != 0, 1)) return 0;
   if (!BeginsWith(event, "cpython.run_") || BeginsWith(event, "cpython.run_startup")) return 0;
   if (g_process.pid == 0 || g_has_started.exchange(1) != 0 || !IsCapturing()) return 0;
-  const uint8_t busy = t_thread.busy;
+  // Waits for CPython's lock are not the program's.
+  const uint8_t busy = t_thread.busy, tool = t_thread.tool;
   t_thread.busy = 1;
+  if (tool == 0) t_thread.tool = kProgramsThread;
   AwaitTracer();
   if (g_process.session.load(std::memory_order_acquire) != 0) g_process.tracer->await_python();
   t_thread.busy = busy;
+  t_thread.tool = tool;
   return 0;
 }
 

@@ -80,6 +80,12 @@ def check_nesting(calls):
             open_calls.append(call)
 
 
+def end_of(run):
+    """Has a session's program end. Returns the exit status."""
+    run.process.stdin.close()
+    return run.process.wait()
+
+
 @pytest.mark.parametrize("version", PYTHONS)
 def test_recursion_and_nesting(same, version):
     outcome = same([PYTHONS[version], SCRIPT, "recursion"], TRACE)
@@ -142,14 +148,17 @@ def test_pauses_of_the_collector(record, version):
     truth = json.loads(outcome.out)
     pauses = [[int(fields["generation"]), int(fields["collected"]), int(fields["uncollectable"])]
               for _, _, _, fields in rows_of(outcome.bundle, "gc_pause")]
-    assert pauses == truth and sum(collected for _, collected, _ in truth) >= 5000
+    # CPython reads and compiles the script before the program can count.
+    early = len(pauses) - len(truth)
+    assert pauses[early:] == truth and 0 <= early <= 2
+    assert sum(collected for _, collected, _ in truth) >= 5000
     assert rows_of(outcome.bundle, "python") == []
     stats = stats_of(outcome.bundle)
     for row in stats["pauses"]:
-        own = [pause for pause in truth if pause[0] == row.get("generation", 0)]
+        own = [pause for pause in pauses if pause[0] == row.get("generation", 0)]
         assert row["count"] == len(own) and row.get("collected_count", 0) == sum(pause[1] for pause in own)
         assert 0 < row["max_ns"] <= row["total_ns"]
-    assert stats["pause_count"] == len(truth)
+    assert int(stats["pause_count"]) == len(pauses)
 
 
 @pytest.mark.parametrize("version", PYTHONS)
@@ -185,10 +194,7 @@ def test_captures_that_begin_late(session, version):
         tell("thread 2")
         assert run.ctl("stop").status == 0
         assert tell("call 5") == before
-    outcome_process = run.process
-    outcome_process.stdin.close()
-    outcome_process.stdin = None
-    assert outcome_process.wait() == 0
+    assert end_of(run) == 0
     calls = calls_of(run.bundle)
     counts = counts_of(calls)
     assert counts["innermost"] == 7 + 3 + 2 * 6 and counts["work"] == 2
@@ -203,9 +209,7 @@ def test_the_child_of_a_fork(session, version):
     run = session([PYTHONS[version], SCRIPT, "listen"], TRACE)
     run.tell("fork 5\n")
     run.line()
-    run.process.stdin.close()
-    run.process.stdin = None
-    assert run.process.wait() == 0
+    assert end_of(run) == 0
     calls = calls_of(run.bundle)
     by_process = collections.defaultdict(list)
     for call in calls:
@@ -228,9 +232,7 @@ def test_a_profile_function_of_the_program_stays(session, version):
     assert run.ctl("stop").status == 0
     run.tell("call 1\n")
     assert json.loads(run.line()) == with_own
-    run.process.stdin.close()
-    run.process.stdin = None
-    assert run.process.wait() == 0
+    assert end_of(run) == 0
     if tuple(map(int, version.split("."))) >= (3, 12):
         assert counts_of(calls_of(run.bundle))["innermost"] == 4
     else:
@@ -247,9 +249,7 @@ def test_taken_ids_of_monitoring(session, version):
     run.tell("call 4\n")
     assert json.loads(run.line()) == taken
     assert run.ctl("stop").status == 0
-    run.process.stdin.close()
-    run.process.stdin = None
-    assert run.process.wait() == 0
+    assert end_of(run) == 0
     assert calls_of(run.bundle) == []
     assert "other tools have the ids 3 and 4 of sys.monitoring" in notes_of(run.bundle)
 
