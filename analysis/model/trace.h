@@ -27,6 +27,7 @@
 #include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/process_parts.h"
+#include "analysis/model/python_tables.h"
 #include "analysis/model/row_counts.h"
 #include "analysis/model/sample_table.h"
 #include "analysis/model/stack_tree.h"
@@ -69,31 +70,6 @@ struct OpTable {
   Column<uint64_t> external;  // the id by which GPU work and calls name the operation; 0: none
   Column<uint32_t> detail;    // string id: a JSON object of shapes and types; 0: none
   Column<uint64_t> sequence;  // autograd's number of the operation, plus 1; 0: none
-  size_t rows() const { return end_ns.size(); }
-};
-
-// Calls of Python functions, as gpuprof or another profiler of Python traced them. On the track of
-// their thread.
-struct PythonTable {
-  Column<int64_t> end_ns;
-  Column<int64_t> duration_ns;
-  Column<uint32_t> name;    // string id: "file.py(12): function", or "nn.Module: Linear_0"
-  Column<uint32_t> parent;  // row of the calling function; kNoRow: none
-  Column<uint32_t> stack;   // of named frames, the function's own innermost
-  Column<int64_t> self_ns;  // time in which no function that it called ran
-  // flags << 8 | depth << 16, of calls that gpuprof recorded.
-  Column<uint32_t> operation;
-  size_t rows() const { return end_ns.size(); }
-  static constexpr uint32_t kNoRow = 0xffffffff;
-};
-
-// Pauses of CPython's garbage collector, on the track of the thread that collected.
-struct GcPauseTable {
-  Column<int64_t> end_ns;
-  Column<int64_t> duration_ns;
-  Column<uint32_t> generation;
-  Column<uint64_t> collected;
-  Column<uint64_t> uncollectable;
   size_t rows() const { return end_ns.size(); }
 };
 
