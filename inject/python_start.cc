@@ -48,13 +48,18 @@ void AwaitTracer() {
 int OnAudit(const char* event, void*, void*) {
   if (__builtin_expect(g_has_started.load(std::memory_order_relaxed) != 0, 1)) return 0;
   if (!BeginsWith(event, "cpython.run_") || BeginsWith(event, "cpython.run_startup")) return 0;
-  if (g_process.pid == 0 || g_has_started.exchange(1) != 0 || !IsCapturing()) return 0;
+  if (g_process.pid == 0 || g_has_started.exchange(1) != 0) return 0;
   // Waits for CPython's lock are not the program's.
   const uint8_t busy = t_thread.busy, tool = t_thread.tool;
   t_thread.busy = 1;
   if (tool == 0) t_thread.tool = kProgramsThread;
-  AwaitTracer();
-  if (g_process.session.load(std::memory_order_acquire) != 0) g_process.tracer->await_python();
+  if (IsCapturing()) {
+    AwaitTracer();
+    if (g_process.session.load(std::memory_order_acquire) != 0) g_process.tracer->await_python();
+  } else {
+    LoadTracerForWatch();
+    if (g_process.tracer != nullptr) g_process.tracer->watch_python();
+  }
   t_thread.busy = busy;
   t_thread.tool = tool;
   return 0;
@@ -64,8 +69,7 @@ int OnAudit(const char* event, void*, void*) {
 
 void AwaitPythonStart() noexcept {
   constexpr uint32_t kSources = proto::kSourcePythonCalls | proto::kSourcePythonGc;
-  if ((g_settings.sources & kSources) == 0 || g_launch.capture != CaptureMode::kNow || !HasPython())
-    return;
+  if ((g_settings.sources & kSources) == 0 || !HasPython()) return;
   using Hook = int (*)(const char* event, void* arguments, void* data);
   // From 3.8 on, and before CPython is initialised.
   const auto add =

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The moment at which CPython is ready and has run no line of the program yet. A recording of its
-// functions (--python) that begins with the process waits there until it has begun.
+// functions (--python) that begins with the process waits there until it has begun. Otherwise the
+// tracer has Python tell its end there.
 
 #pragma once
 

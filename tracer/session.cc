@@ -566,6 +566,7 @@ constexpr Api kApi = {
     .watch_framework_ranges = [] { return TorchTryWatchRanges(g_host); },
     .watch_profiler_calls = [](bool is_late) { cupti::WatchProfilerCalls(g_host, is_late); },
     .await_python = [] { g_host->request_tick(), AwaitCalls(kPythonLimit); },
+    .watch_python = WatchPythonExit,
     .thread_begins = CallsThreadBegins,
     .ops_state = OpsState,
     .records_written = RecordsWritten,

@@ -295,6 +295,8 @@ struct Api {
   // until what --python asks for is recorded, 5 s at most. Other threads may have the lock
   // meanwhile.
   void (*await_python)();
+  // The same where no capture runs: has Python tell its end, as captures may begin until then.
+  void (*watch_python)();
   // A thread of the program is about to begin another one.
   void (*thread_begins)();
 

@@ -19,6 +19,7 @@ namespace gpuprof::tracer {
 namespace {
 
 constexpr uint64_t kLook = 100 * kMillisecond;  // for threads that came since
+constexpr uint64_t kExitLimit = 10 * kSecond;
 constexpr uint32_t kFirstMonitored = 0x030c;
 
 // What is in CPython. Changes under its lock.
@@ -27,7 +28,8 @@ enum Part : uint32_t { kMonitoring = 1, kProfile = 2, kGc = 4 };
 struct State {
   const Host* host = nullptr;
   const Python* python = nullptr;
-  PyObject* exit = nullptr;  // our handler at Python's exit, while something is in CPython
+  std::atomic<bool> watches_exit{false};
+  std::atomic<uint32_t> is_inside{0};  // a futex: the agent's thread is in CPython, or about to be
   std::atomic<uint32_t> parts{0};
   std::atomic<uint32_t> is_settled{0};  // a futex: of this capture, all is done or refused
   std::atomic<bool> is_over{false};     // Python has come to its end
@@ -41,20 +43,6 @@ void Settle() {
   g.is_settled.store(1);
   FutexWake(&g.is_settled, INT_MAX);
 }
-
-// Enters Python for a moment. The thread may be ended in the constructor: Python is coming to its
-// end then.
-class Inside {
- public:
-  explicit Inside(const Python& python) : python_(python), state_(python.ensure()) {}
-  ~Inside() { python_.release(state_); }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  const Python& python_;
-  int state_;
-};
 
 void Remove(const Python& python) {
   const uint32_t parts = g.parts.load();
@@ -75,32 +63,63 @@ void LookForInterpreters(const Python& python) {
     g.note.store("functions and pauses of sub-interpreters are not recorded");
 }
 
+// Python's exit handler, on its main thread. The agent's thread must be outside of Python from here
+// on: to enter it later than this is not safe.
 PyObject* AtExit(PyObject*, PyObject* const*, ptrdiff_t) {
+  const Python& python = *g.python;
   g.is_over.store(true);
-  LookForInterpreters(*g.python);
-  Remove(*g.python);
+  if (g.parts.load() != 0) LookForInterpreters(python);
+  Remove(python);
   Settle();
-  return g.python->Kept(g.python->none);
+  if (g.is_inside.load() != 0) {
+    void* const thread = python.save_thread();
+    const uint64_t until = Monotonic() + kExitLimit;
+    while (g.is_inside.load() != 0 && Monotonic() < until)
+      FutexWait(&g.is_inside, 1, 10 * kMillisecond);
+    python.restore_thread(thread);
+  }
+  return python.Kept(python.none);
 }
 PyMethod g_exit = {"gpuprof_exit", reinterpret_cast<void*>(AtExit), kPyFast, nullptr};
 
+// Registers the handler, once. It stays: the next capture may begin at any moment.
 void WatchExit(const Python& python) {
+  if (g.watches_exit.exchange(true)) return;
+  g.python = &python;
   PyObject* const module = python.import("atexit");
-  g.exit = module != nullptr ? python.new_function(&g_exit, nullptr, nullptr) : nullptr;
-  if (g.exit != nullptr) python.Does(module, "register", python.Kept(g.exit));
+  PyObject* const function =
+      module != nullptr ? python.new_function(&g_exit, nullptr, nullptr) : nullptr;
+  if (function != nullptr) python.Does(module, "register", function);
   python.Drop(module);
   python.clear_error();
 }
 
-void ForgetExit(const Python& python) {
-  if (g.exit == nullptr) return;
-  PyObject* const module = python.import("atexit");
-  if (module != nullptr) python.Does(module, "unregister", python.Kept(g.exit));
-  python.Drop(module);
-  python.clear_error();
-  python.decrement(g.exit);
-  g.exit = nullptr;
-}
+// Enters Python for a moment, if it has not come to its end. The thread may be ended in the
+// constructor where Python could not tell us of its end.
+class Inside {
+ public:
+  explicit Inside(const Python& python) : python_(python) {
+    g.is_inside.store(1);
+    const auto is_finalizing =
+        reinterpret_cast<int (*)()>(python.Symbol("_Py_IsFinalizing"));  // to 3.12
+    const bool is_ending = is_finalizing != nullptr && is_finalizing() != 0;
+    is_in_ = !g.is_over.load() && !is_ending && python.is_initialized() != 0;
+    if (is_in_) state_ = python.ensure();
+  }
+  ~Inside() {
+    if (is_in_) python_.release(state_);
+    g.is_inside.store(0);
+    FutexWake(&g.is_inside);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  bool is_in() const { return is_in_ && !g.is_over.load(); }
+
+ private:
+  const Python& python_;
+  int state_ = 0;
+  bool is_in_ = false;
+};
 
 const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
   const auto globals = reinterpret_cast<PyObject* (*)()>(python.Symbol("PyEval_GetGlobals"));
@@ -115,7 +134,7 @@ const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
 }
 
 void Begin(const Python& python, const Interpreter& interpreter) {
-  g.python = &python;
+  WatchExit(python);
   const char* why = nullptr;
   if (Wants(*g.host, proto::kSourcePythonCalls)) why = BeginCalls(python, interpreter);
   if (why != nullptr) g.note.store(why);
@@ -124,7 +143,6 @@ void Begin(const Python& python, const Interpreter& interpreter) {
     if (why == nullptr) g.parts.fetch_or(kGc);
     if (why != nullptr) g.note.store(why);
   }
-  if (g.parts.load() != 0) WatchExit(python);
   LookForInterpreters(python);
 }
 
@@ -156,11 +174,10 @@ bool CallsAreDue(bool is_capturing) {
 uint64_t CallsRound(const Python& python, const Interpreter& interpreter, bool is_capturing) {
   if (!CallsAreDue(is_capturing)) return 0;
   const Inside inside(python);
-  if (g.is_over.load()) return 0;
+  if (!inside.is_in()) return 0;
   if (!is_capturing) {
     LookForInterpreters(python);
     Remove(python);
-    ForgetExit(python);
     return 0;
   }
   if (g.is_settled.load() != 0) {
@@ -191,6 +208,11 @@ void AwaitSettledCalls(uint64_t limit) {
     FutexWait(&g.is_settled, 0, 10 * kMillisecond);
 }
 
+void WatchPythonExit() {
+  const Python* const python = FindPython();
+  if (python != nullptr && python->is_initialized() != 0) WatchExit(*python);
+}
+
 void CallsThreadBegins() {
   if ((g.parts.load(std::memory_order_relaxed) & kProfile) != 0) ProfileThreadBegins();
 }
@@ -198,6 +220,7 @@ void CallsThreadBegins() {
 void CallsAfterForkChild() {
   if (g.host == nullptr) return;
   CallRecorderAfterFork();
+  g.is_inside.store(0);
   g.note.store("");
 }
 

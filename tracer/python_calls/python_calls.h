@@ -35,6 +35,9 @@ void CallsRefuse(const char* why);
 void AwaitCalls(uint64_t limit);
 // The same on a thread that has no lock.
 void AwaitSettledCalls(uint64_t limit);
+// Has Python tell its end, before anything else enters it. On a thread of the program that has
+// CPython's lock.
+void WatchPythonExit();
 // A thread of the program is about to begin another one.
 void CallsThreadBegins();
 
