@@ -24,6 +24,8 @@ namespace {
 constexpr uint64_t kLimitNs = 5'000'000'000u;
 
 std::atomic<uint32_t> g_has_started{0};
+void* (*g_save_thread)() = nullptr;
+void (*g_restore_thread)(void*) = nullptr;
 
 bool BeginsWith(const char* text, const char* begin) {
   while (*begin != 0 && *text == *begin) {
@@ -33,13 +35,16 @@ bool BeginsWith(const char* text, const char* begin) {
   return *begin == 0;
 }
 
-// The session of the capture, whose recording is on, is begun by the control thread.
+// The session of the capture, whose recording is on, is begun by the control thread, which may wait
+// for a thread that enters CPython.
 void AwaitTracer() {
   constexpr timespec kLook = {0, 500'000};
+  void* const thread = g_save_thread();
   AskForSession();
   const uint64_t until = proto::ReadClockNs(CLOCK_MONOTONIC) + kLimitNs;
   while (SessionIsDue() && proto::ReadClockNs(CLOCK_MONOTONIC) < until)
     raw::Call(SYS_nanosleep, raw::Arg(&kLook), 0);
+  g_restore_thread(thread);
 }
 
 // An audit hook: CPython calls it at many moments, with its lock. "cpython.run_file",
@@ -74,7 +79,10 @@ void AwaitPythonStart() noexcept {
   // From 3.8 on, and before CPython is initialised.
   const auto add =
       reinterpret_cast<int (*)(Hook, void*)>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
-  if (add != nullptr) add(OnAudit, nullptr);
+  g_save_thread = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyEval_SaveThread"));
+  g_restore_thread = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "PyEval_RestoreThread"));
+  if (add != nullptr && g_save_thread != nullptr && g_restore_thread != nullptr)
+    add(OnAudit, nullptr);
 }
 
 }  // namespace gpuprof::inject

@@ -158,6 +158,7 @@ void CallsBeginCapture(const Host* host, uint32_t number) {
   if (!CallRecorderInit(host)) return CallsRefuse("calls are not recorded: there is no memory");
   if (number > 1) CallRecorderBeginNext();
   g.is_settled.store(g.parts.load() != 0 ? 1 : 0);
+  if (g.is_over.load()) Settle();
 }
 
 void CallsEndCapture() {
@@ -174,7 +175,10 @@ bool CallsAreDue(bool is_capturing) {
 uint64_t CallsRound(const Python& python, const Interpreter& interpreter, bool is_capturing) {
   if (!CallsAreDue(is_capturing)) return 0;
   const Inside inside(python);
-  if (!inside.is_in()) return 0;
+  if (!inside.is_in()) {
+    Settle();
+    return 0;
+  }
   if (!is_capturing) {
     LookForInterpreters(python);
     Remove(python);
@@ -204,7 +208,7 @@ void AwaitCalls(uint64_t limit) {
 
 void AwaitSettledCalls(uint64_t limit) {
   const uint64_t until = Monotonic() + limit;
-  while (g.is_settled.load() == 0 && Monotonic() < until)
+  while (g.is_settled.load() == 0 && g.host->hurry->load() == 0 && Monotonic() < until)
     FutexWait(&g.is_settled, 0, 10 * kMillisecond);
 }
 
