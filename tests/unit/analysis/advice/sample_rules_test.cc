@@ -97,7 +97,7 @@ TEST(SampleRules, PausesOfTheCollectorInARun) {
   EXPECT_THAT(WordsOf(*finding), HasSubstr("10.0 ms (1.0 %) of the run in 2 collections. The "
                                            "longest takes 6.00 ms."));
   EXPECT_EQ(finding->gain().high_ns(), 10 * kMs);
-  EXPECT_THAT(finding->fixes(0), HasSubstr("gc.freeze()"));
+  EXPECT_THAT(finding->fix(0), HasSubstr("gc.freeze()"));
   EXPECT_EQ(Find(AdviseOfPauses({6000, 3900}), "PY-004"), nullptr);
   EXPECT_NE(Find(AdviseOfPauses({50'000}), "PY-004"), nullptr);
 }
