@@ -24,6 +24,7 @@
 #include "inject/hooks/signals.h"
 #include "inject/interrupted_code.h"
 #include "inject/lifecycle.h"
+#include "inject/python_start.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -142,6 +143,7 @@ void Enter() {
   WatchThreadExit();  // of the main thread, which may have its ring already
   InstallSignal(g_launch.signal);
   LocateLibc();
+  AwaitPythonStart();
   if (g_process.is_forked != 0) return;  // by a constructor before ours: it has its thread
   if (MayBeDormant() && FallDormant()) return;
   StartControlThread(/*forked=*/false);

@@ -20,6 +20,7 @@
 #include "inject/triggers/triggers.h"
 #include "inject/tsc.h"
 #include "proto/job_launchers.h"
+#include "proto/python_option.h"
 
 extern "C" char** environ;
 
@@ -227,6 +228,21 @@ void ReadSources() {
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
   g_settings.sources = proto::kDefaultSources;
+}
+
+// After the sources.
+void ReadPython() {
+  const char* text = Variable(proto::kEnvPython);
+  if (text == nullptr || *text == 0) return;
+  proto::PythonOption option;
+  const char* from = nullptr;
+  const char* to = nullptr;
+  if (proto::ReadPythonOption(text, &option, &from, &to) != proto::PythonFault::kNone)
+    return RejectSetting(proto::kEnvPython, text, proto::kPythonGrammar);
+  static_assert(sizeof(option.globs) == sizeof(g_settings.python_globs));
+  __builtin_memcpy(g_settings.python_globs, option.globs, sizeof(option.globs));
+  if (option.globs[0] != 0) g_settings.sources |= proto::kSourcePythonCalls;
+  if (option.has_gc) g_settings.sources |= proto::kSourcePythonGc;
 }
 
 void ReadClock() {
@@ -505,6 +521,7 @@ bool ReadSettings() noexcept {
   ReadNumber(proto::kEnvDebug, 9, &g_settings.debug, "0 or 1");
   SetDebug(g_settings.debug != 0);
   ReadSources();
+  ReadPython();
   ReadClock();
   ReadSizes();
   ReadArguments();

@@ -30,6 +30,10 @@ inline constexpr BitField kOpFields[] = {
     {"flags", 8, 8, ColumnType::kFlags, Codes::kRecordFlags},
     {"depth", 16, 16, ColumnType::kDepth},
 };
+inline constexpr BitField kCallFields[] = {
+    {"flags", 8, 8, ColumnType::kFlags, Codes::kRecordFlags},
+    {"depth", 16, 16, ColumnType::kDepth},
+};
 inline constexpr BitField kMappingFields[] = {
     {"call", 0, 8, ColumnType::kEnum, Codes::kMapEvent},
     {"flags", 8, 8, ColumnType::kFlags, Codes::kRecordFlags},
@@ -115,6 +119,8 @@ static_assert(kWaitFields[1].Of(uint32_t{kFlagLimited} << 8) == 1);
 static_assert(Reads<uint32_t>(kWaitFields[2], [](uint32_t word) { return FlagsOf(word) & 0x3f; }));
 static_assert(Reads<uint32_t>(kOpFields[0], OpScopeOf) && Reads<uint32_t>(kOpFields[1], FlagsOf) &&
               Reads<uint32_t>(kOpFields[2], OpDepthOf));
+static_assert(Reads<uint32_t>(kCallFields[0], FlagsOf) &&
+              Reads<uint32_t>(kCallFields[1], OpDepthOf));
 static_assert(Reads<uint32_t>(kMappingFields[0], MapEventOf) &&
               Reads<uint32_t>(kMappingFields[1], FlagsOf));
 static_assert(Reads<uint32_t>(kRangeFields[0], RangeKindOf) &&

@@ -166,10 +166,11 @@ namespace python_column {
 enum : int {
   kEnd,
   kDuration,
-  kName,    // string id
-  kParent,  // row of the calling function in this table, plus 1; 0: none
-  kStack,   // the function's own frame is the innermost
-  kInner    // the part of the duration in which functions that it called ran
+  kName,      // string id
+  kParent,    // row of the calling function in this table, plus 1; 0: none
+  kStack,     // the function's own frame is the innermost
+  kInner,     // the part of the duration in which functions that it called ran
+  kOperation  // flags << 8 | depth << 16, of calls that gpuprof recorded: the rest but kName is 0
 };
 }
 

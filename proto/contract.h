@@ -33,6 +33,10 @@ namespace gpuprof::proto {
     "Largest number of snapshots that a process keeps; the oldest is removed; unset: all.")        \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt,samples",       \
     "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
+  X(kEnvPython, "GPUPROF_PYTHON_CALLS", "",                                                        \
+    "Record of Python: trace:GLOBS (each call of a function whose module.qualname or file "        \
+    "matches "                                                                                     \
+    "one of the globs), gc (pauses of the garbage collector), or both: trace:GLOBS,gc.")           \
   X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \
     "If a thread's ring is full: wait for room, or drop the event and count it. auto waits with "  \
     "heap=exact and drops otherwise.")                                                             \

@@ -59,6 +59,12 @@ enum class RecordKind : uint8_t {
   // writes it. a = sampled thread, thread that holds the awaited lock << 32; detail =
   // SampleState.
   kSample = 14,
+  // Span of a call of a Python function. a = string id of its frame, b = depth among the thread's
+  // recorded calls (0 = outermost).
+  kPythonCall = 15,
+  // Span of a pause of CPython's garbage collector. a = objects that it collected, b = objects that
+  // it found and could not collect, detail = generation.
+  kGcPause = 16,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
@@ -109,7 +115,7 @@ inline constexpr uint8_t kFlagNoAccess = 128;  // a mapping that only reserves a
 
 inline constexpr uint32_t kLongDuration = 0xffffffffu;
 
-// b of a kOp. depth: in the thread's op stack, 0 is the outermost, at most 255. sequence:
+// Makes b of a kOp. depth: in the thread's op stack, 0 is the outermost, at most 255. sequence:
 // autograd's number of the op, plus 1; 0: none.
 constexpr uint64_t OpPlace(uint32_t depth, uint64_t sequence) { return sequence << 8 | depth; }
 constexpr uint64_t OpDepthOfPlace(uint64_t place) { return place & 0xff; }

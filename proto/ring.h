@@ -36,6 +36,7 @@ inline constexpr uint32_t kMinRingBytes = 8 * 1024;
 inline constexpr uint32_t kMaxRingBytes = 64 * 1024 * 1024;
 inline constexpr uint32_t kMaxOpenOps = 64;
 inline constexpr uint32_t kMaxOpenRanges = 32;
+inline constexpr uint32_t kMaxOpenCalls = 128;
 inline constexpr uint32_t kTimeHookOneIn = 256;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -120,6 +121,11 @@ struct RingHeader {
 
   // Producer's: what was going on, as open_op.
   OpenRange open_range[kMaxOpenRanges];
+
+  // Calls of Python functions: depth, which may exceed kMaxOpenCalls. The excess is not kept.
+  std::atomic<uint32_t> open_calls;
+  uint32_t spare_calls;
+  OpenOp open_call[kMaxOpenCalls];
 };
 // The rest is for open spans of new kinds.
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);

@@ -43,7 +43,7 @@ inline constexpr ColumnSpec kOpColumns[] = {
     {"duration", Encoding::kSpan, ColumnType::kDuration},
     {"name", Encoding::kPlain, ColumnType::kString},
     {"operation", Encoding::kPlain, kOpFields},
-    {"sequence", Encoding::kDelta, ColumnType::kNumber, 4},
+    {"sequence", Encoding::kDelta, ColumnType::kNumber, 5},
 };
 inline constexpr ColumnSpec kTensorColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
@@ -129,6 +129,14 @@ inline constexpr ColumnSpec kPythonColumns[] = {
     {"parent", Encoding::kDelta, ColumnType::kNumber},
     {"stack", Encoding::kPlain, ColumnType::kStack},
     {"inner", Encoding::kPlain, ColumnType::kDuration},
+    {"operation", Encoding::kPlain, kCallFields, 5},
+};
+inline constexpr ColumnSpec kGcPauseColumns[] = {
+    {"end", Encoding::kTime, ColumnType::kTime, 5},
+    {"duration", Encoding::kSpan, ColumnType::kDuration, 5},
+    {"generation", Encoding::kPlain, ColumnType::kNumber, 5},
+    {"collected", Encoding::kPlain, ColumnType::kNumber, 5},
+    {"uncollectable", Encoding::kPlain, ColumnType::kNumber, 5},
 };
 inline constexpr ColumnSpec kRowDetailColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
@@ -263,9 +271,11 @@ inline constexpr TableSpec kTables[] = {
      kOpValueColumns},
     {ChunkKind::kSample, "sample", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
      kSampleColumns},
+    {ChunkKind::kGcPause, "gc_pause", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
+     kGcPauseColumns},
     {ChunkKind::kCounter, "counter", Feed::kSampler, EventClock::kTicks, RowOrder::kByTime,
      kCounterColumns},
-    {ChunkKind::kPython, "python", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,
+    {ChunkKind::kPython, "python", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
      kPythonColumns},
     {ChunkKind::kRowDetail, "row_detail", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,
      kRowDetailColumns},
@@ -405,13 +415,17 @@ constexpr int CountCuptiTables() {
 }
 inline constexpr int kCuptiTables = CountCuptiTables();
 
-// Kinds of rings have places in arrays.
+// Kinds of rings have places in arrays. Calls of Python have the last one: their number is that of
+// a table which at first only imports had.
 inline constexpr int kRingKinds = 32;
 constexpr int RingKindIndex(ChunkKind kind) {
-  return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
+  return kind == ChunkKind::kPython ? kRingKinds - 1
+                                    : static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
 }
 constexpr ChunkKind RingKindAt(int index) {
-  return static_cast<ChunkKind>(static_cast<int>(ChunkKind::kHeap) + index);
+  return index == kRingKinds - 1
+             ? ChunkKind::kPython
+             : static_cast<ChunkKind>(static_cast<int>(ChunkKind::kHeap) + index);
 }
 constexpr bool KindsAreSound() {
   for (const TableSpec& table : kTables) {

@@ -47,6 +47,11 @@ GPUPROF_SOURCES(GPUPROF_DECLARE_SOURCE)
 inline constexpr uint32_t kDefaultSources = 0u GPUPROF_SOURCES(GPUPROF_DEFAULT_SOURCE);
 #undef GPUPROF_DEFAULT_SOURCE
 
+// Asked for by --python, not by --trace: calls of Python functions (table kPython), and pauses of
+// CPython's garbage collector (kGcPause).
+inline constexpr uint32_t kSourcePythonCalls = 1u << 20;
+inline constexpr uint32_t kSourcePythonGc = 1u << 21;
+
 // The names in one literal, each with a comma behind it.
 #define GPUPROF_SOURCE_NAME(constant, bit, name, ...) name ", "
 #define GPUPROF_SOURCE_HELP(constant, bit, name, needs, is_default, words, ...) name words ", "

@@ -43,9 +43,11 @@ enum class ChunkKind : uint16_t {
   kFileRead = 42,      // calls that read files
   kOpValue = 43,       // what ops say of themselves: one value a row
   kSample = 44,        // stacks of threads, by time
-  // 64 to 79, rows that no process records: of gpuprof's sampler, and of traces of other tools.
+  kGcPause = 45,       // pauses of CPython's garbage collector
+  // 64 to 79, rows of gpuprof's sampler, and of traces of other tools. Rings have calls of Python,
+  // too.
   kCounter = 64,    // hardware counters
-  kPython = 65,     // calls of Python functions, as another profiler traced them
+  kPython = 65,     // calls of Python functions, as gpuprof or another profiler traced them
   kRowDetail = 66,  // values of other tables' rows that only traces of other tools have
   // 80 to 127, events of CUPTI. Their tracks are streams, or threads; an allocation outside of any
   // stream, and a pool, are on a track of their context or device.

@@ -18,6 +18,9 @@
 #include "tracer/jax/sessions.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/python_agent/python_agent.h"
+#include "tracer/python_calls/call_recorder.h"
+#include "tracer/python_calls/profile_function.h"
+#include "tracer/python_calls/python_calls.h"
 #include "tracer/samples/sampler.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -210,6 +213,27 @@ void AppendJaxNotes(codec::PbWriter* writer, const jax::WindowRows& rows) {
     AppendNote(writer, "jax", "not all compiled programs are kept: they are more than 64 MiB");
 }
 
+// Says what of --python is missing.
+void AppendCallNotes(codec::PbWriter* writer) {
+  if (*CallsNote() != 0) AppendNote(writer, "python", CallsNote());
+  char text[256];
+  if (const uint64_t calls = ReadCallCounters().unbegun; calls != 0) {
+    char* end = AppendDigits(text, calls);
+    strcpy(end, calls == 1 ? " call was running when its capture began: it is not among the calls"
+                           : " calls were running when their capture began: they are not among the "
+                             "calls");
+    AppendNote(writer, "python", text);
+  }
+  if (const uint32_t threads = ThreadsWithOwnProfile(); threads != 0) {
+    char* end = AppendDigits(text, threads);
+    strcpy(end, threads == 1 ? " thread has a profile function of the program: its calls are not "
+                               "recorded"
+                             : " threads have a profile function of the program: their calls are "
+                               "not recorded");
+    AppendNote(writer, "python", text);
+  }
+}
+
 bool OpsRefused() {
   const char* state = TorchState();
   return strcmp(state, "active") != 0 && strcmp(state, "none") != 0;
@@ -283,7 +307,8 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kUnpairedSpan,
              torch.unpaired + host_->ring_file->ranges_unpaired.load(std::memory_order_relaxed));
   AppendLoss(&writer, kSpan,
-             torch.too_deep + host_->ring_file->ranges_refused.load(std::memory_order_relaxed));
+             torch.too_deep + ReadCallCounters().too_deep +
+                 host_->ring_file->ranges_refused.load(std::memory_order_relaxed));
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
   AppendLoss(&writer, kThreadEdge, host_->ring_file->thread_edges.load(std::memory_order_relaxed));
   AppendLoss(&writer, kGpuDropped, activities_.dropped());
@@ -354,6 +379,7 @@ void Drain::WriteHealth() {
   if (const char* why = host_->tensorflow->refusal.load(std::memory_order_acquire))
     AppendNote(&writer, "tensorflow", why);
   AppendJaxNotes(&writer, jax_);
+  AppendCallNotes(&writer);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
     if (*note != 0) AppendNote(&writer, "cuda", note);

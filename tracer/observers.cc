@@ -18,7 +18,7 @@ bool LookForFrameworks(const Host* host) {
   if (host->program_started->load(std::memory_order_acquire) == 0) return false;
   const uint32_t sources = host->settings->sources;
   if ((sources & (proto::kSourceOps | proto::kSourceTensors)) != 0) TorchTryAttach(host);
-  if ((sources & proto::kSourceOps) != 0) AgentTick(host);
+  AgentTick(host);
   const bool wants_samples = (sources & proto::kSourceSamples) != 0;
   const bool wants_stacks = host->settings->stack_depth != 0;
   if (!wants_samples && !wants_stacks) return false;

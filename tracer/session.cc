@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 #include "tracer/base/futex.h"
 #include "tracer/base/map_table.h"
 #include "tracer/base/memory.h"
+#include "tracer/base/tool_thread.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/target_profiler.h"
@@ -25,6 +25,7 @@
 #include "tracer/observers.h"
 #include "tracer/pace.h"
 #include "tracer/python_agent/python_agent.h"
+#include "tracer/python_calls/python_calls.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -42,6 +43,7 @@ constexpr int kNice = 5;
 constexpr uint64_t kStackForEnd = 128 * 1024;
 constexpr uint64_t kStopLimit = 10 * kSecond;
 constexpr uint64_t kSnapshotLimit = 2 * kSecond;
+constexpr uint64_t kPythonLimit = 5 * kSecond;
 constexpr uint64_t kModulesLimit = 50 * kMillisecond;
 // Of programs that load and unload without end: from then on the table is written each second only.
 constexpr uint32_t kMostModuleUpdates = 32 * 1024;
@@ -277,29 +279,10 @@ void* DrainMain(void* argument) {
 
 // Returns 0, or the error of pthread_create.
 int StartDrainThread() {
-  // Born with every signal blocked; the caller is a tool thread.
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  // libc keeps the stack of a thread that has ended for the next one.
-  static bool has_stack = false;
-  if (!has_stack) g_host->note_mapped(kStackBytes + proto::kPageBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  static ToolThread thread = {DrainMain, kStackBytes};
   g_state.store(kRunning);
   void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
-  g_host->note_thread(1);
-  const int error = pthread_create(&thread, &attributes, DrainMain, number);
-  if (error != 0) g_host->note_thread(-1);
-  if (error != 0 && !has_stack)
-    g_host->note_mapped(-static_cast<int64_t>(kStackBytes + proto::kPageBytes));
-  has_stack = has_stack || error == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  const int error = StartToolThread(*g_host, &thread, number);
   if (error != 0) g_state.store(kNone);
   return error;
 }
@@ -379,8 +362,9 @@ bool Start(uint32_t number, const char* trigger) {
   if (const uint32_t begin = g_begin.load(); begin != kBegun)
     return CannotStart(begin == kToBegin ? kTooLate : nullptr);
   g_capturing = true;
-  AgentBeginCapture(number, trigger);
+  AgentBeginCapture(g_host, number, trigger);
   LookForFrameworks(g_host);
+  AgentAwaitCalls();
   g_gpu_tried = false;
   cupti::BeginCaptureNotes(number);
   cupti::BeginLooking(strcmp(trigger, "now") == 0);
@@ -581,6 +565,9 @@ constexpr Api kApi = {
     .snapshot = Snapshot,
     .watch_framework_ranges = [] { return TorchTryWatchRanges(g_host); },
     .watch_profiler_calls = [](bool is_late) { cupti::WatchProfilerCalls(g_host, is_late); },
+    .await_python = [] { g_host->request_tick(), AwaitCalls(kPythonLimit); },
+    .watch_python = WatchPythonExit,
+    .thread_begins = CallsThreadBegins,
     .ops_state = OpsState,
     .records_written = RecordsWritten,
     .records_lost = RecordsLost,

@@ -31,8 +31,9 @@ struct Settings {
   uint64_t start_id;
   uint32_t sources;  // proto::kSource* bits asked for
   proto::HeapMode heap_mode;
-  uint32_t heap_period;  // bytes
-  uint32_t stack_depth;  // 0: no stacks
+  uint32_t heap_period;    // bytes
+  uint32_t stack_depth;    // 0: no stacks
+  char python_globs[512];  // --python=trace:GLOBS, separated by commas; "": no calls
   uint32_t exact_heap_times;
   uint32_t waits_for_room;  // 1: threads wait for room in their rings (--on-full=wait)
   proto::ClockKind clock;
@@ -289,6 +290,15 @@ struct Api {
   // control thread. Then it also leaves CUPTI to a profiler of the program that asks for it, and
   // takes CUPTI again after that profiler has ended.
   void (*watch_profiler_calls)(bool is_late);
+
+  // The program is about to run Python code, and has CPython's lock, on this thread of its. Waits
+  // until what --python asks for is recorded, 5 s at most. Other threads may have the lock
+  // meanwhile.
+  void (*await_python)();
+  // The same where no capture runs: has Python tell its end, as captures may begin until then.
+  void (*watch_python)();
+  // A thread of the program is about to begin another one.
+  void (*thread_begins)();
 
   // Returns the state of framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();

@@ -18,7 +18,7 @@ inline constexpr results::RuleNeed kOps = results::RULE_NEED_OPERATIONS;
 inline constexpr results::RuleNeed kHeap = results::RULE_NEED_HEAP;
 inline constexpr results::RuleNeed kFiles = results::RULE_NEED_FILES;
 inline constexpr results::RuleNeed kThreads = results::RULE_NEED_THREADS;
-inline constexpr results::RuleNeed kPython = results::RULE_NEED_PYTHON;
+inline constexpr results::RuleNeed kPauses = results::RULE_NEED_PAUSES;
 inline constexpr results::RuleNeed kShapes = results::RULE_NEED_SHAPES;
 inline constexpr results::RuleNeed kMemory = results::RULE_NEED_DEVICE_MEMORY;
 inline constexpr results::RuleNeed kReadings = results::RULE_NEED_READINGS;
@@ -346,6 +346,12 @@ inline constexpr RuleInfo kRuleRows[] = {
       {"rest_share", 0.95, rule_rows::kRatio,
        "a thread that waits in one function for longer rests by design"}}},
 
+    {"PY-004",
+     "Python's garbage collector in a run without steps",
+     {rule_rows::kPauses},
+     {{"min_share", 0.01, rule_rows::kRatio, "part of the run in collections"},
+      {"min_pause", 50'000'000, rule_rows::kNs, "or the longest collection"}}},
+
     {"RU-001",
      "where the time of a run without steps went",
      {},
@@ -363,7 +369,7 @@ inline constexpr RuleInfo kRuleRows[] = {
       {"min_steps", 10, rule_rows::kCount, "fewer steps tell nothing"}}},
     {"ST-003",
      "Python's garbage collector within steps",
-     {rule_rows::kSteps, rule_rows::kPython},
+     {rule_rows::kSteps, rule_rows::kPauses},
      {{"min_share", 0.01, rule_rows::kRatio, "part of a step in collections"},
       {"min_pause", 50'000'000, rule_rows::kNs, "or the longest collection"}}},
     {"ST-004",

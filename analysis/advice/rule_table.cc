@@ -36,6 +36,8 @@ std::string_view NeedFix(results::RuleNeed need) {
       return "--trace cuda,tensors";
     case results::RULE_NEED_SAMPLES:
       return "--trace samples";
+    case results::RULE_NEED_PAUSES:
+      return "--python=gc";
     case results::RULE_NEED_READINGS:
       return "--gpu-period=100ms";
     default:

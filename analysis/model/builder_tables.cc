@@ -188,6 +188,7 @@ void ProcessBuilder::FillPython(TimelineRows* rows, int64_t origin, Track* track
     track->python.parent.push_back(parent == places.end() ? PythonTable::kNoRow : parent->second);
     track->python.stack.push_back(stacks[i]);
     track->python.self_ns.push_back(std::max<int64_t>(self[i], 0));
+    track->python.operation.push_back(0);
   }
   AddLaunches(python, stacks, &rows->calls, origin, &track->launch);
 }

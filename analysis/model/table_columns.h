@@ -97,7 +97,13 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
     case ChunkKind::kPython: {
       PythonTable& t = track->python;
       visitor->template Rows<ChunkKind::kPython>(t.end_ns, t.duration_ns, t.name, t.parent, t.stack,
-                                                 t.self_ns);
+                                                 t.self_ns, t.operation);
+      return true;
+    }
+    case ChunkKind::kGcPause: {
+      GcPauseTable& t = track->gc_pause;
+      visitor->template Rows<ChunkKind::kGcPause>(t.end_ns, t.duration_ns, t.generation,
+                                                  t.collected, t.uncollectable);
       return true;
     }
     case ChunkKind::kRowDetail: {

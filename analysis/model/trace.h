@@ -27,6 +27,7 @@
 #include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/process_parts.h"
+#include "analysis/model/python_tables.h"
 #include "analysis/model/row_counts.h"
 #include "analysis/model/sample_table.h"
 #include "analysis/model/stack_tree.h"
@@ -70,18 +71,6 @@ struct OpTable {
   Column<uint64_t> external;  // the id by which GPU work and calls name the operation; 0: none
   Column<uint32_t> detail;    // string id: a JSON object of shapes and types; 0: none
   size_t rows() const { return end_ns.size(); }
-};
-
-// Calls of Python functions, as a profiler of Python traced them. On the track of their thread.
-struct PythonTable {
-  Column<int64_t> end_ns;
-  Column<int64_t> duration_ns;
-  Column<uint32_t> name;    // string id: "file.py(12): function", or "nn.Module: Linear_0"
-  Column<uint32_t> parent;  // row of the calling function; kNoRow: none
-  Column<uint32_t> stack;   // of named frames, the function's own innermost
-  Column<int64_t> self_ns;  // time in which no function that it called ran
-  size_t rows() const { return end_ns.size(); }
-  static constexpr uint32_t kNoRow = 0xffffffff;
 };
 
 struct TensorTable {
@@ -397,6 +386,7 @@ struct Track {
   WaitTable wait;
   OpTable op;
   PythonTable python;
+  GcPauseTable gc_pause;
   TensorTable tensor;
   ThreadEventTable thread_event;
   ProcessEventTable process_event;

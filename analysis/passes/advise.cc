@@ -93,6 +93,9 @@ bool IsMet(PassContext& context, const results::Overview& overview, const RuleIn
              AnyRows(context, proto::ChunkKind::kDeviceMemory) || HasReadings(context);
     case results::RULE_NEED_SAMPLES:
       return AnyRows(context, proto::ChunkKind::kSample);
+    case results::RULE_NEED_PAUSES:
+      return AnyRows(context, proto::ChunkKind::kGcPause) ||
+             AnyRows(context, proto::ChunkKind::kPython);
     case results::RULE_NEED_READINGS:
       return HasReadings(context);
     default:

@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "proto/operations.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -99,7 +100,7 @@ class TrackDetails {
   void Finish() {
     op_external_.MoveTo(&track_->op.external);
     op_detail_.MoveTo(&track_->op.detail);
-    // Before version 1.4 the numbers are here, and later in the table of operations.
+    // Before version 1.5 the numbers are here, and later in the table of operations.
     if (has_sequences_) op_sequence_.MoveTo(&track_->op.sequence);
     kernel_external_.MoveTo(&track_->kernel.external);
     kernel_detail_.MoveTo(&track_->kernel.detail);
@@ -137,11 +138,45 @@ void FinishPython(bool is_whole, const std::vector<LeftOutRows>& left_out, Pytho
   });
 }
 
+// Finds callers, stacks and own times of calls that gpuprof recorded. Each row has its depth, and
+// the rows stand in the order of their ends: a caller is behind its calls. Where a caller is not
+// there, or threads were switched behind Python's back, a call has none.
+void NestCalls(StackTree* stacks, PythonTable* table) {
+  const size_t rows = table->rows();
+  std::vector<uint32_t> parents(rows, PythonTable::kNoRow), own_stacks(rows);
+  std::vector<int64_t> inner(rows);
+  std::vector<uint32_t> open;  // the last row that was seen, by depth
+  const auto start = [table](size_t i) { return table->end_ns[i] - table->duration_ns[i]; };
+  for (size_t i = rows; i-- > 0;) {
+    const uint32_t depth = proto::OpDepthOf(table->operation[i]);
+    if (open.size() <= depth) open.resize(depth + 1, PythonTable::kNoRow);
+    const uint32_t caller = depth == 0 ? PythonTable::kNoRow : open[depth - 1];
+    open[depth] = static_cast<uint32_t>(i);
+    uint32_t stack = 0;
+    if (caller != PythonTable::kNoRow && start(caller) <= start(i) &&
+        table->end_ns[caller] >= table->end_ns[i]) {
+      parents[i] = caller;
+      inner[caller] += table->duration_ns[i];
+      stack = own_stacks[caller];
+    }
+    own_stacks[i] = stacks->Child(stack, NamedFrame(table->name[i]));
+  }
+  table->parent.Rewrite([&](size_t row, uint32_t) { return parents[row]; });
+  table->stack.Rewrite([&](size_t row, uint32_t) { return own_stacks[row]; });
+  table->self_ns.Rewrite([&](size_t row, int64_t) {
+    return std::max<int64_t>(table->duration_ns[row] - inner[row], 0);
+  });
+}
+
 }  // namespace
 
 void JoinRowDetails(bool is_imported, bool is_whole, Process* process) {
   for (Track& track : process->tracks) {
-    FinishPython(is_whole, track.left_out, &track.python);
+    if (is_imported) {
+      FinishPython(is_whole, track.left_out, &track.python);
+    } else {
+      NestCalls(&process->stacks, &track.python);
+    }
     if (is_imported) {
       TrackDetails details(&track);
       for (size_t i = 0; is_whole && i < track.row_detail.rows(); ++i)

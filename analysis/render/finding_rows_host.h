@@ -240,6 +240,15 @@ inline constexpr FindingWords kHostRows[] = {
      "A thread that waits for work by design looks the same, unless it waits in Python's queues "
      "and selectors."},
 
+    {"PY-004.name", "Python's garbage collector stops the program"},
+    {"PY-004.reason", "the collector reported each pause"},
+    {"PY-004.gain", "the collections"},
+    {"PY-004.paused",
+     "{0} ({1}) of the run in {2} {2|collection|collections}. The longest takes {3}."},
+    {"PY-004.collect_less",
+     "Call gc.freeze() behind the set-up, so that its objects are not looked at again. Call "
+     "gc.disable() around work that may not stop, and gc.collect() behind it."},
+
     {"RU-001.name", "Without steps: where the time of the run went"},
     {"RU-001.reason", "the kernel's accounting, and every wait was timed"},
     {"RU-001.threads_process_together_kept",
@@ -276,11 +285,13 @@ inline constexpr FindingWords kHostRows[] = {
 
     {"ST-003.name", "Python's garbage collector runs within steps"},
     {"ST-003.reason", "the calls were traced"},
+    {"ST-003.pauses", "the collector reported each pause"},
     {"ST-003.gain", "the collections"},
     {"ST-003.collections_longest", "{0} in {1} collections. The longest: {2}."},
     {"ST-003.call_gc_collect_between",
      "Call gc.collect() between steps, and only every few hundred steps. Collections that Python "
-     "starts itself: gc.freeze() behind the set-up, and a higher gc.set_threshold()."},
+     "starts itself: gc.freeze() behind the set-up, gc.disable() around steps, or a higher "
+     "gc.set_threshold()."},
     {"ST-003.caveat", "Only collections that the program calls were recorded."},
 
     {"ST-004.name", "Steps wait for checkpoints or other results to be written"},

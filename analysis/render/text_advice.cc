@@ -45,6 +45,8 @@ const char* MissingWords(results::RuleNeed need) {
       return "no memory of a GPU was recorded";
     case results::RULE_NEED_SAMPLES:
       return "no samples of stacks were recorded";
+    case results::RULE_NEED_PAUSES:
+      return "no pauses of Python's garbage collector were recorded";
     case results::RULE_NEED_READINGS:
       return "no GPU was read by NVML";
     default:

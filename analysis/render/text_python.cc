@@ -37,7 +37,24 @@ std::string Heading(const results::Python& result) {
          ": " + TimesText(result);
 }
 
+std::string CallsHeading(const results::Python& result) {
+  std::string text = Plural(result.call_count(), "traced call", "traced calls") + " of " +
+                     Plural(static_cast<uint64_t>(result.calls_size()), "function", "functions");
+  if (result.incomplete_count() != 0)
+    text +=
+        "; " + FormatNumber(result.incomplete_count()) + " had not ended when their capture did";
+  return text;
+}
+
+std::string PausesHeading(const results::Python& result) {
+  return Plural(result.pause_count(), "pause", "pauses") +
+         " of the garbage collector: " + FormatDuration(result.pause_ns());
+}
+
 std::string Nothing(const results::Python& result) {
+  if (result.has_traced() && !result.meta().skipped().empty())
+    return "No traced function was called, and the garbage collector did not run.\n";
+
   if (!result.meta().skipped().empty())
     return "Samples of stacks were not recorded. To record them: " +
            result.meta().skipped(0).fix() + "\n";
@@ -99,6 +116,34 @@ constexpr TableColumn kHolderColumns[] = {
     {.field = "thread_count", .title = "threads"},
     {.field = "waiter_count", .title = "waiters"},
 };
+constexpr TableColumn kCallColumns[] = {
+    {.field = "name", .title = "function", .flexible = true},
+    {.field = "place", .title = "where", .flexible = true, .tip = "The first line of the function"},
+    {.field = "count", .title = "calls"},
+    {.field = "total_ns",
+     .title = "total",
+     .tip = "From begin to end; a call within a call of the same function counts once"},
+    {.field = "self_ns", .title = "self", .tip = "Without traced functions that it called"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "longest"},
+    {.field = "max_start_ns", .title = "longest at", .on_page = OnPage::kOffered, .in_text = false},
+    {.field = "thread_count", .title = "threads"},
+    {.field = "incomplete_count",
+     .title = "not ended",
+     .shown = ShownIf::kAny,
+     .tip = "Calls that had not ended when their capture did"},
+};
+constexpr TableColumn kPauseColumns[] = {
+    {.field = "generation", .title = "generation"},
+    {.field = "count", .title = "pauses"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "longest"},
+    {.field = "max_start_ns", .title = "longest at", .on_page = OnPage::kOffered, .in_text = false},
+    {.field = "collected_count", .title = "collected", .tip = "Objects that were collected"},
+    {.field = "uncollectable_count", .title = "uncollectable", .shown = ShownIf::kAny},
+    {.field = "thread_count", .title = "threads"},
+};
 constexpr TableColumn kTopColumns[] = {
     {.field = "name", .title = "function", .flexible = true},
     {.field = "place", .title = "where", .flexible = true},
@@ -119,7 +164,18 @@ constexpr TableLayout kLayouts[] = {{.rows = "functions",
                                      .columns = kHolderColumns,
                                      .sorted_by = "total_ns",
                                      .noun = "holder",
-                                     .title = "Who had the GIL while others waited for it"}};
+                                     .title = "Who had the GIL while others waited for it"},
+                                    {.rows = "calls",
+                                     .row = results::FunctionCalls::descriptor,
+                                     .columns = kCallColumns,
+                                     .sorted_by = "total_ns",
+                                     .title = "Functions whose calls were traced"},
+                                    {.rows = "pauses",
+                                     .row = results::GcPauses::descriptor,
+                                     .columns = kPauseColumns,
+                                     .sorted_by = "total_ns",
+                                     .noun = "generation",
+                                     .title = "Pauses of the garbage collector"}};
 constexpr TableLayout kTop = {.rows = "functions",
                               .row = results::FunctionTime::descriptor,
                               .columns = kTopColumns,
@@ -130,9 +186,18 @@ constexpr TableLayout kTop = {.rows = "functions",
 std::span<const TableLayout> PythonLayouts() { return kLayouts; }
 
 std::string PythonText(const results::Python& result, const TextOptions& options) {
-  if (result.functions().empty()) return Nothing(result) + MetaText(result.meta(), options);
-  return TableText(Heading(result), kLayouts[0], result, options) +
-         TableText(kLayouts[1], result, options) + MetaText(result.meta(), options);
+  std::string text;
+  if (!result.functions().empty()) {
+    text = TableText(Heading(result), kLayouts[0], result, options) +
+           TableText(kLayouts[1], result, options);
+  } else if (result.calls().empty() && result.pauses().empty()) {
+    text = Nothing(result);
+  }
+  if (!result.calls().empty())
+    text += TableText(CallsHeading(result), kLayouts[2], result, options);
+  if (!result.pauses().empty())
+    text += TableText(PausesHeading(result), kLayouts[3], result, options);
+  return text + MetaText(result.meta(), options);
 }
 
 std::string TopFunctionsText(const results::OverviewFunctions& functions,

@@ -40,6 +40,8 @@ const char* NeedWords(results::RuleNeed need) {
       return "GPU memory";
     case results::RULE_NEED_SAMPLES:
       return "samples of stacks";
+    case results::RULE_NEED_PAUSES:
+      return "pauses of Python";
     case results::RULE_NEED_READINGS:
       return "readings of NVML";
     default:

@@ -269,7 +269,7 @@ std::vector<EventRef> CausesOf(Timeline::Parts* parts, uint32_t track, const Spa
     causes.OfCallRow({NanosecondsOf(span.start), NanosecondsOf(span.end), number, place.row});
   } else if (place.table->kind == ChunkKind::kOp) {
     causes.Around(number, span.start);
-  } else if (place.table->kind == ChunkKind::kRange) {
+  } else if (place.table->kind == ChunkKind::kRange || place.table->kind == ChunkKind::kGcPause) {
     causes.Around(number, span.start, TrackKind::kPython);
   } else if (place.table->kind != ChunkKind::kPython) {
     causes.Around(number, span.start, TrackKind::kApi);

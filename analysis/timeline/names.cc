@@ -155,6 +155,8 @@ uint32_t KeyNames::Make(uint32_t key) {
     }
     case ChunkKind::kPython:
       return names_->Add(Text(key, "(function without a name)"), SpanClass::kPython);
+    case ChunkKind::kGcPause:
+      return names_->Add("garbage collection " + std::to_string(key), SpanClass::kOther);
     case ChunkKind::kRange:
       return names_->Add(Text(key, "(range without a message)"), SpanClass::kRange);
     case ChunkKind::kHostFunction:

@@ -65,7 +65,8 @@ void AppendTables(TrackKind kind, uint32_t number, const Track& track, TrackDraf
     case TrackKind::kOp:
       return Append(ChunkKind::kOp, number, track.op, &track.op.name, draft);
     case TrackKind::kPython:
-      return Append(ChunkKind::kPython, number, track.python, &track.python.name, draft);
+      Append(ChunkKind::kPython, number, track.python, &track.python.name, draft);
+      return Append(ChunkKind::kGcPause, number, track.gc_pause, &track.gc_pause.generation, draft);
     case TrackKind::kRange:
       return Append(ChunkKind::kRange, number, track.range, &track.range.name, draft);
     case TrackKind::kWait:
@@ -91,7 +92,7 @@ bool IsShown(TrackKind kind, ChunkKind table) {
     case TrackKind::kOp:
       return table == ChunkKind::kOp;
     case TrackKind::kPython:
-      return table == ChunkKind::kPython;
+      return table == ChunkKind::kPython || table == ChunkKind::kGcPause;
     case TrackKind::kRange:
       return table == ChunkKind::kRange;
     case TrackKind::kWait:

@@ -104,6 +104,9 @@ extern "C" {
 
 GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                   void* (*function)(void*), void* argument) {
+  if (Recording(proto::kSourcePythonCalls) && t_thread.busy == 0 && t_thread.tool == 0 &&
+      g_process.session.load(std::memory_order_acquire) != 0)
+    g_process.tracer->thread_begins();
   Start* start = Prepare(reinterpret_cast<void (*)()>(function), argument);
   void* (*const first)(void*) = start == nullptr ? function : ThreadMain;
   void* const given = start == nullptr ? argument : start;

@@ -13,6 +13,7 @@
 #include "launcher/base/values.h"
 #include "proto/contract.h"
 #include "proto/obstacle.h"
+#include "proto/python_option.h"
 #include "proto/record.h"
 
 extern "C" char** environ;
@@ -180,6 +181,27 @@ std::string CheckOnFull(std::string_view value) {
 std::string CheckArguments(std::string_view value) {
   return ParseChoice(value, {proto::kArgumentsMasked, proto::kArgumentsNone, proto::kArgumentsAll});
 }
+std::string CheckPython(std::string_view value) {
+  proto::PythonOption option;
+  const char* from = nullptr;
+  const char* to = nullptr;
+  const std::string text(value);
+  const auto fault = proto::ReadPythonOption(text.c_str(), &option, &from, &to);
+  const std::string item = fault == proto::PythonFault::kNone ? "" : std::string(from, to);
+  switch (fault) {
+    case proto::PythonFault::kNone:
+      return "";
+    case proto::PythonFault::kUnknown:
+      return "'" + item +
+             "' is neither trace:GLOBS nor gc; write trace:'mypkg.*' for the calls of " +
+             "functions, or gc for the garbage collector";
+    case proto::PythonFault::kEmpty:
+      return "a pattern is empty; write trace:'mypkg.*', or trace:'*' for every function";
+    case proto::PythonFault::kLong:
+      break;
+  }
+  return "the patterns are longer than 510 letters; use fewer or shorter ones";
+}
 std::string CheckBoolean(std::string_view value) { return ParseChoice(value, {"0", "1"}); }
 
 struct Extra {
@@ -209,6 +231,7 @@ constexpr Extra kExtras[] = {
      CanonicalDuration},
     {proto::kEnvSnapshots, nullptr, "N", CheckSnapshots},
     {proto::kEnvTrace, nullptr, "SOURCES", Check<Sources, ParseSources>},
+    {proto::kEnvPython, "python", "trace:GLOBS|gc", CheckPython},
     {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
     {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", Check<int, ParseSignal>, CanonicalSignal},

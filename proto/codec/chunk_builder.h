@@ -56,7 +56,8 @@ class ChunkBuilder {
   proto::ChunkKind kind() const { return kind_; }
   // Returns whether the columns are long, so that each is worth a block of its own in the frame.
   bool has_long_columns() const {
-    return table_->feed == proto::Feed::kCupti || table_->feed == proto::Feed::kImport;
+    return table_->feed == proto::Feed::kCupti || table_->feed == proto::Feed::kImport ||
+           kind_ == proto::ChunkKind::kPython;
   }
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }

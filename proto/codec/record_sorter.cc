@@ -61,6 +61,8 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kLaunch, ChunkKind::kLaunch);
   set(RecordKind::kFileRead, ChunkKind::kFileRead);
   set(RecordKind::kSample, ChunkKind::kSample);
+  set(RecordKind::kPythonCall, ChunkKind::kPython);
+  set(RecordKind::kGcPause, ChunkKind::kGcPause);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -208,6 +210,17 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
       const uint64_t duration = DurationOf(record);
       const uint64_t row[] = {time,   duration,  static_cast<uint32_t>(record.a),
                               detail, StackId(), record.a >> 32};
+      return Row(kind, row, time - duration);
+    }
+    case RecordKind::kPythonCall: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time, duration, static_cast<uint32_t>(record.a),       0,
+                              0,    0,        OpOperation(0, record.flags, record.b)};
+      return Row(kind, row, time - duration);
+    }
+    case RecordKind::kGcPause: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time, duration, detail, record.a, record.b};
       return Row(kind, row, time - duration);
     }
     case RecordKind::kThread: {
@@ -448,6 +461,18 @@ void RecordSorter::AddOpenRanges(const RingHeader* ring, uint64_t now) {
   }
 }
 
+void RecordSorter::AddOpenCalls(const RingHeader* ring, uint64_t now) {
+  uint32_t depth = ring->open_calls.load(std::memory_order_acquire);
+  if (depth > proto::kMaxOpenCalls) depth = proto::kMaxOpenCalls;
+  while (depth-- > 0) {
+    const proto::OpenOp open = ring->open_call[depth];
+    if (open.start == 0 || open.start > now) continue;
+    const uint64_t row[] = {
+        now, now - open.start, open.name, 0, 0, 0, OpOperation(0, proto::kFlagIncomplete, depth)};
+    Row(ChunkKind::kPython, row, open.start);
+  }
+}
+
 void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint64_t* skip_until) {
   const auto is_done = [skip_until](ChunkKind kind) {
     return skip_until != nullptr && skip_until[proto::RingKindIndex(kind)] == ~uint64_t{0};
@@ -463,6 +488,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
     Row(ChunkKind::kOp, row, open.start);
   }
   if (!is_done(ChunkKind::kRange)) AddOpenRanges(ring, now);
+  if (!is_done(ChunkKind::kPython)) AddOpenCalls(ring, now);
   const uint64_t start = ring->open_wait_start.load(std::memory_order_acquire);
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
   const uint32_t kind = ring->open_wait_kind.load(std::memory_order_acquire);

@@ -92,6 +92,7 @@ class RecordSorter {
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
   bool TakeStack(const proto::Record& record, uint64_t end, const void* pcs);
   bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }
+  void AddOpenCalls(const proto::RingHeader* ring, uint64_t now);
   void AddOpenRanges(const proto::RingHeader* ring, uint64_t now);
   void EndEvent();
   uint64_t DurationOf(const proto::Record& record);

@@ -48,6 +48,12 @@ ABSENT = [
     ("docs/advice.md", "writes of files are not recorded", says("proto/record.h", r"kFileWrite")),
     ("docs/device-time.md", "dependencies between threads are not recorded", says("analysis/derived/dependency_graph.h", r"[Ww]akes|[Hh]and-?over")),
     ("docs/recording.md", "Reads of pipes, sockets, terminals and character devices are not recorded", does_not_say("inject/hooks/files.cc", r"S_ISREG")),
+    ("docs/recording.md", "Functions written in C are not recorded", says("tracer/python_calls/monitoring.cc", r'"C_RETURN"')),
+    ("docs/recording.md", "Calls that were running before a capture began are not recorded",
+     does_not_say("tracer/python_calls/call_recorder.cc", r"CountUp\(&g_unbegun\)")),
+    ("docs/recording.md", "its calls are not recorded before 3.12", does_not_say("tracer/python_calls/profile_function.cc", r"\+\+foreign")),
+    ("docs/limits.md", "Threads of native code that enter Python for a moment are not recorded", says("inject/hook_list.h", r"PyGILState_Ensure")),
+    ("docs/limits.md", "the inner ones are not recorded", does_not_say("tracer/python_calls/call_recorder.cc", r"kMostOpen = 1200;")),
 ]
 
 # Sentences about the world or about one recording, which no change of gpuprof makes false.

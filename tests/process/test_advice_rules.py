@@ -24,7 +24,8 @@ GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
 NEEDS = {"steps": "steps", "device_work": "work of a GPU", "calls": "CUDA calls", "operations": "operations", "heap": "heap",
          "locks": "waits", "files": "file reads", "threads": "processor time",
          "python": "Python functions", "pages": "managed memory",
-         "shapes": "shapes", "device_memory": "GPU memory", "readings": "readings of NVML", "samples": "samples of stacks"}
+         "shapes": "shapes", "device_memory": "GPU memory", "readings": "readings of NVML", "samples": "samples of stacks",
+         "pauses": "pauses of Python"}
 
 
 def run(*arguments, status=0, cwd=None):

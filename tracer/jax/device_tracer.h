@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 
 namespace gpuprof::tracer::jax {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::jax {

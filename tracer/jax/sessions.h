@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "tracer/jax/windows.h"
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::jax {

@@ -6,16 +6,18 @@
 #include "tracer/python_agent/python_agent.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include <atomic>
 #include <climits>
 
 #include "tracer/base/futex.h"
+#include "tracer/base/tool_thread.h"
 #include "tracer/jax/recorder.h"
 #include "tracer/jax/sessions.h"
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python/interpreter.h"
+#include "tracer/python_agent/python_api.h"
+#include "tracer/python_calls/python_calls.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -29,12 +31,11 @@ constexpr uint64_t kShortEndLimit = 100 * kMillisecond;
 struct Agent {
   const Host* host = nullptr;
   const Python* python = nullptr;
-  uint64_t loader_seen = 0;
+  const Interpreter* interpreter = nullptr;
   bool is_asked = false;
-  bool is_done = false;  // of this capture: no thread is needed any more
-  bool has_stack = false;
+  bool is_done = false;  // of this capture: JAX needs no thread any more
+  bool has_jax = false;  // the thread looks after JAX
   bool has_key = false;
-  bool has_refused = false;  // no thread could be made
   pthread_key_t key = 0;
   std::atomic<uint32_t> capture{0};
   std::atomic<uint32_t> runs{0};     // a futex: 1: there is a thread
@@ -66,88 +67,120 @@ bool IsAsked(const char* trigger) {
   return false;
 }
 
+uint64_t JaxRound() {
+  if (!agent.has_jax) return 0;
+  const uint64_t pause =
+      jax::Round(*agent.host, *agent.python, agent.capture.load(), agent.is_asked);
+  agent.has_jax = pause != 0;
+  return pause;
+}
+
 void* Main(void*) {
   agent.host->adopt_program_thread("gpuprof-python");
   pthread_setspecific(agent.key, &agent);
   const uint64_t cpu_before = agent.cpu_ns.load();
   for (;;) {
     const uint32_t changes = agent.changes.load();
-    const uint64_t pause =
-        jax::Round(*agent.host, *agent.python, agent.capture.load(), agent.is_asked);
+    const uint64_t calls =
+        agent.interpreter != nullptr
+            ? CallsRound(*agent.python, *agent.interpreter, agent.capture.load() != 0)
+            : 0;
+    const uint64_t marks = JaxRound();
     agent.cpu_ns.store(cpu_before + proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
+    const uint64_t pause = calls == 0 || (marks != 0 && marks < calls) ? marks : calls;
     if (pause == 0) break;
     FutexWait(&agent.changes, changes, pause);
   }
   return nullptr;  // HasEnded is called by the key
 }
 
-// Born with every signal blocked. The caller is a tool thread.
 bool StartThread() {
+  static ToolThread thread = {Main, kStackBytes};
   if (!agent.has_key) agent.has_key = pthread_key_create(&agent.key, HasEnded) == 0;
   if (!agent.has_key) return false;
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // libc keeps the stack of a thread that has ended for the next one.
-  const auto stack = static_cast<int64_t>(kStackBytes + proto::kPageBytes);
-  if (!agent.has_stack) agent.host->note_mapped(stack);
   agent.runs.store(1);
-  agent.host->note_thread(1);
-  const int error = pthread_create(&thread, &attributes, Main, nullptr);
-  if (error != 0) {
-    agent.runs.store(0);
-    agent.host->note_thread(-1);
-    if (!agent.has_stack) agent.host->note_mapped(-stack);
+  const bool has_begun = StartToolThread(*agent.host, &thread, nullptr) == 0;
+  if (!has_begun) agent.runs.store(0);
+  return has_begun;
+}
+
+// Returns whether CPython can be entered for JAX's profiler, once a capture.
+bool JaxIsDue(const Host& host) {
+  const bool is_wanted = (host.settings->sources & proto::kSourceOps) != 0;
+  if (!is_wanted || agent.is_done || !jax::IsLoaded()) return false;
+  agent.python = FindPython();
+  if (agent.python != nullptr) return agent.python->is_initialized() != 0;
+  agent.is_done = true;
+  agent.note.store("not recorded: no interpreter of CPython was found for JAX's profiler");
+  return false;
+}
+
+// Returns whether CPython can be entered for what --python asks for, and must be.
+bool CallsAreReady(const Host& host) {
+  if (!CallsWanted(host) || !CallsAreDue(/*is_capturing=*/true)) return false;
+  const Interpreter* interpreter = nullptr;
+  const PythonFound found = FindInterpreter(&interpreter);
+  if (found == PythonFound::kUnknown)
+    CallsRefuse("calls are not recorded: gpuprof does not know this interpreter of Python");
+  if (found != PythonFound::kReady) return false;
+  agent.python = FindPython();
+  if (agent.python == nullptr) {
+    CallsRefuse("calls are not recorded: the interpreter hides functions that gpuprof needs");
+    return false;
   }
-  agent.has_stack = agent.has_stack || error == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error == 0;
+  agent.interpreter = interpreter;
+  return agent.python->is_initialized() != 0;
 }
 
 }  // namespace
 
-void AgentBeginCapture(uint32_t number, const char* trigger) {
+void AgentBeginCapture(const Host* host, uint32_t number, const char* trigger) {
+  agent.host = host;
   agent.is_asked = IsAsked(trigger);
   agent.is_done = false;
+  CallsBeginCapture(host, number);
   agent.capture.store(number);
 }
 
 void AgentTick(const Host* host) {
-  if (agent.capture.load() == 0 || agent.is_done || agent.runs.load() != 0) return;
-  if (!jax::IsLoaded()) return;
-  agent.host = host;
-  agent.python = FindPython();
-  if (agent.python == nullptr) {
-    agent.is_done = true;
-    agent.note.store("not recorded: no interpreter of CPython was found for JAX's profiler");
-    return;
-  }
-  if (agent.python->is_initialized() == 0) return;
-  agent.is_done = true;
-  jax::SetAgentThread({Wake, AwaitEnd, host->settings->clock});
-  if (!StartThread()) agent.note.store("not recorded: no thread could be made to ask JAX");
+  if (agent.capture.load() == 0 || agent.runs.load() != 0) return;
+  const bool has_jax = JaxIsDue(*host);
+  const bool has_calls = CallsAreReady(*host);
+  if (!has_jax && !has_calls) return;
+  agent.is_done = agent.is_done || has_jax;
+  agent.has_jax = has_jax;
+  if (has_jax) jax::SetAgentThread({Wake, AwaitEnd, host->settings->clock});
+  if (StartThread()) return;
+  if (has_jax) agent.note.store("not recorded: no thread could be made to ask JAX");
+  if (has_calls) CallsRefuse("calls are not recorded: no thread could be made to ask Python");
+}
+
+void AgentAwaitCalls() {
+  if (agent.is_asked && agent.interpreter != nullptr) AwaitSettledCalls(kEndLimit);
 }
 
 void AgentEndCapture(StopReason reason, const char* trigger) {
   const bool waits = reason == StopReason::kRequest && IsAsked(trigger);
   agent.capture.store(0);
-  if (agent.runs.load() == 0) return;
-  Wake();
+  CallsEndCapture();
   // Where Python has run its exit handlers, the thread has nothing to do there.
   const uint64_t limit = waits ? kEndLimit : kShortEndLimit;
-  AwaitEnd(limit);
-  if (agent.runs.load() != 0 && waits)
+  if (agent.runs.load() != 0) {
+    Wake();
+    AwaitEnd(limit);
+  }
+  // What is in CPython is taken out of it where the process goes on.
+  if (reason == StopReason::kRequest && CallsAreDue(/*is_capturing=*/false) &&
+      agent.runs.load() == 0 && agent.python != nullptr && agent.python->is_initialized() != 0 &&
+      StartThread())
+    AwaitEnd(limit);
+  if (agent.runs.load() != 0 && waits && agent.has_jax)
     agent.note.store("a part is not recorded: the program did not let another thread run Python");
 }
 
 void AgentAfterForkChild() {
   jax::RecorderAfterForkChild();
+  CallsAfterForkChild();
   agent.runs.store(0);
   agent.capture.store(0);
   agent.cpu_ns.store(0);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A thread that enters CPython, in captures of programs that have a library which must be asked
-// through Python (JAX). Without such a library no Python is run, and there is no thread.
+// through Python (JAX), and for what --python asks for. Otherwise no Python is run, and there is no
+// thread.
 //
 // Python may end the thread inside any call, or hold it there for good, when it comes to its own
 // end. So the thread holds no lock of ours in such a call, and whoever waits for it has a limit.
@@ -18,7 +19,10 @@
 namespace gpuprof::tracer {
 
 // A capture begins.
-void AgentBeginCapture(uint32_t number, const char* trigger);
+void AgentBeginCapture(const Host* host, uint32_t number, const char* trigger);
+// Waits until what --python asks for is recorded, if a user asked for the capture: it begins with
+// all of it then. Not for long: the program may keep Python's lock.
+void AgentAwaitCalls();
 // Looks for libraries that need the thread; in captures, now and then.
 void AgentTick(const Host* host);
 // The capture ends: has the thread hand over what it has, and end. Waits for that a while if no

@@ -3,9 +3,7 @@
 
 #include "tracer/samples/sampler.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -14,6 +12,7 @@
 
 #include "proto/ticks.h"
 #include "tracer/base/futex.h"
+#include "tracer/base/tool_thread.h"
 #include "tracer/python/frame_names.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/samples/native_sampling.h"
@@ -158,29 +157,11 @@ void* SamplerMain(void*) {
 
 // Returns whether the thread has begun.
 bool StartThread() {
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  static bool has_stack = false;
-  const auto bytes = static_cast<int64_t>(kStackBytes + proto::kPageBytes);
-  if (!has_stack) g_host->note_mapped(bytes);
+  static ToolThread thread = {SamplerMain, kStackBytes};
   state.store(kRunning);
-  g_host->note_thread(1);
-  const int error = pthread_create(&thread, &attributes, SamplerMain, nullptr);
-  if (error != 0) {
-    g_host->note_thread(-1);
-    if (!has_stack) g_host->note_mapped(-bytes);
-    state.store(kIdle);
-  }
-  has_stack = has_stack || error == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return error == 0;
+  const bool has_begun = StartToolThread(*g_host, &thread, nullptr) == 0;
+  if (!has_begun) state.store(kIdle);
+  return has_begun;
 }
 
 }  // namespace

@@ -32,7 +32,10 @@ struct RunWait {
 
 // What else the host did in steps.
 struct HostFacts {
-  Pieces collections;            // Python's garbage collector, as far as functions were traced
+  // Python's garbage collector, in steps. In a run without steps the whole run counts. These are
+  // its pauses if they were recorded, else its calls in steps, as far as they were traced.
+  Pieces collections;
+  bool has_pauses = false;
   Pieces outputs;                // results and checkpoints that the thread of the steps writes
   int64_t between_steps_ns = 0;  // of the mean step: from the end of a step to the next
   double clock_error_ns = 0;     // of the times of GPUs against those of the host, at most

@@ -36,6 +36,14 @@ bool IsOutput(std::string_view name) {
   return HostCategoryOfName(name) == results::TIME_CATEGORY_OUTPUT;
 }
 
+std::optional<uint64_t> CountedStepAt(const StepAnalysis& steps, int64_t time_ns) {
+  for (const Step& step : steps.steps) {
+    const bool is_in = time_ns >= step.span.start && time_ns < step.span.end;
+    if (is_in && !step.is_warmup) return step.number;
+  }
+  return std::nullopt;
+}
+
 // Finds the outermost rows whose names fulfil a condition, on one thread and within steps.
 class NamedPieces {
  public:
@@ -55,7 +63,7 @@ class NamedPieces {
     Pieces pieces;
     int64_t until = INT64_MIN;
     for (const auto& [span, name] : rows) {
-      const std::optional<uint64_t> step = StepAt(span.start);
+      const std::optional<uint64_t> step = CountedStepAt(steps_, span.start);
       if (span.start < until || !step) continue;
       until = span.end;
       pieces.Add(span.length(), 0, [&, span = span, name = name] {
@@ -84,18 +92,43 @@ class NamedPieces {
     }
   }
 
-  std::optional<uint64_t> StepAt(int64_t time_ns) const {
-    for (const Step& step : steps_.steps) {
-      const bool is_in = time_ns >= step.span.start && time_ns < step.span.end;
-      if (is_in && !step.is_warmup) return step.number;
-    }
-    return std::nullopt;
-  }
-
   const Process& process_;
   const Track& track_;
   const StepAnalysis& steps_;
 };
+
+bool HasPauses(const Process& process) {
+  return std::any_of(process.tracks.begin(), process.tracks.end(),
+                     [](const Track& track) { return track.gc_pause.rows() != 0; });
+}
+
+// Returns the pauses of the garbage collector in counted steps; without steps, all. The collector
+// has Python's lock: it stops the thread of the steps also where it runs on another one.
+Pieces PausesIn(const Process& process, const StepAnalysis* steps) {
+  Pieces pieces;
+  for (const Track& track : process.tracks) {
+    const GcPauseTable& table = track.gc_pause;
+    for (size_t i = 0; i < table.rows(); ++i) {
+      const int64_t duration = table.duration_ns[i], start = table.end_ns[i] - duration;
+      const std::optional<uint64_t> step =
+          steps != nullptr ? CountedStepAt(*steps, start) : std::nullopt;
+      if (steps != nullptr && !step) continue;
+      pieces.Add(duration, 0, [&] {
+        Instance made;
+        made.start_ns = start;
+        made.duration_ns = duration;
+        made.step = step;
+        made.tid = track.tid;
+        if (steps == nullptr) {
+          made.pid = process.pid;
+          made.host = process.host;
+        }
+        return made;
+      });
+    }
+  }
+  return pieces;
+}
 
 // Returns the median time from the end of a step to the begin of the next.
 int64_t BetweenSteps(const std::vector<Interval>& steps) {
@@ -202,14 +235,22 @@ void FillHostFacts(PassContext& context, std::optional<size_t> leading, AdviceFa
       facts->host.clock_error_ns =
           std::max(facts->host.clock_error_ns, process.cupti_clock.residual_ns);
   }
-  if (!leading) return;
+  if (!leading) {
+    if (const std::optional<size_t> main = MainProcess(context)) {
+      facts->host.has_pauses = HasPauses(context.process(*main));
+      facts->host.collections = PausesIn(context.process(*main), nullptr);
+    }
+    return;
+  }
   FillInputFacts(context, *leading, &facts->input);
   const StepAnalysis& steps = context.steps(*leading);
   const std::vector<Interval> counted = steps.Counted();
   if (counted.empty()) return;
   const Process& process = context.process(*leading);
   NamedPieces named(process, process.tracks[steps.detected.track], steps);
-  facts->host.collections = named.Find(IsCollector);
+  facts->host.has_pauses = HasPauses(process);
+  facts->host.collections =
+      facts->host.has_pauses ? PausesIn(process, &steps) : named.Find(IsCollector);
   facts->host.outputs = named.Find(IsOutput);
   std::vector<int64_t> lengths;
   for (const Interval& step : counted) lengths.push_back(step.length());

@@ -289,6 +289,7 @@ constexpr RulePlace kPlaces[] = {
     {"ME-002", UsedPeak},
     {"ME-003", TensorPeak},
     {"ME-005", LongestOf<&DeviceFacts::allocations, kCall>},
+    {"PY-004", LongestCollection},
     {"RU-001", LongestWaitOfRun},
     {"ST-001", WarmUpStep},
     {"ST-002", LongestStep},

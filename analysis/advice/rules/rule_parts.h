@@ -138,6 +138,7 @@ std::optional<Finding> SlowedByCollectives(const AdviceFacts& facts);
 std::optional<Finding> BusyFunction(const AdviceFacts& facts);
 std::optional<Finding> WaitsForGil(const AdviceFacts& facts);
 std::optional<Finding> LongWaits(const AdviceFacts& facts);
+std::optional<Finding> CollectionsInRun(const AdviceFacts& facts);
 
 // memory_rules.cc
 std::optional<Finding> NearlyFull(const AdviceFacts& facts);

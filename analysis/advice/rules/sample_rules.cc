@@ -120,4 +120,19 @@ std::optional<Finding> LongWaits(const AdviceFacts& facts) {
   return finding;
 }
 
+std::optional<Finding> CollectionsInRun(const AdviceFacts& facts) {
+  const Pieces& pieces = facts.host.collections;
+  if (facts.overview->has_steps() || !facts.host.has_pauses) return std::nullopt;
+  const double part = Ratio(pieces.total_ns, facts.overview->run_ns());
+  const bool is_long = pieces.longest.duration_ns >= facts.limits.Whole("PY-004.min_pause");
+  if (part < facts.limits("PY-004.min_share") && !is_long) return std::nullopt;
+  Finding finding = Make("PY-004.name", results::LEVEL_HIGH, {"PY-004.reason"});
+  SetGain(facts, Bound(pieces.total_ns, "PY-004.gain"), &finding);
+  finding.Evidence("PY-004.paused",
+                   {say::Duration(pieces.total_ns), say::Percent(part), say::Count(pieces.count),
+                    say::Duration(pieces.longest.duration_ns)});
+  finding.Fix("PY-004.collect_less");
+  return finding;
+}
+
 }  // namespace gpuprof::analysis

@@ -90,14 +90,16 @@ std::optional<Finding> Collections(const AdviceFacts& facts) {
   const bool is_long = pieces.longest.duration_ns >= facts.limits.Whole("ST-003.min_pause");
   if (part < facts.limits("ST-003.min_share") && !is_long) return std::nullopt;
   if (part < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = Make("ST-003.name", results::LEVEL_HIGH, {"ST-003.reason"});
+  const bool has_pauses = facts.host.has_pauses;
+  Finding finding =
+      Make("ST-003.name", results::LEVEL_HIGH, {has_pauses ? "ST-003.pauses" : "ST-003.reason"});
   SetGain(facts, Bound(gain, "ST-003.gain"), &finding);
   Instance longest = pieces.longest;
   longest.name.clear();
   finding.Evidence("ST-003.collections_longest",
                    {PartOfStep(facts, host), say::Count(pieces.count), InstanceText(longest)});
   finding.Fix("ST-003.call_gc_collect_between");
-  finding.Caveat("ST-003.caveat");
+  if (!has_pauses) finding.Caveat("ST-003.caveat");
   return finding;
 }
 

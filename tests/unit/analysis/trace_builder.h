@@ -153,6 +153,16 @@ class TrackBuilder {
                              uint32_t graph = 0, uint64_t node = 0) {
     return Add<ChunkKind::kHostFunction>(end, end - start, thread, correlation, graph, node);
   }
+  // A call of a Python function, with its depth. Calls come in the order in which they ended.
+  TrackBuilder& PythonCall(const std::string& name, int64_t start, int64_t end, uint32_t depth,
+                           uint8_t flags = 0) {
+    return Add<ChunkKind::kPython>(end, end - start, Id(name), PythonTable::kNoRow, 0, end - start,
+                                   uint32_t{flags} << 8 | depth << 16);
+  }
+  // A pause of Python's garbage collector.
+  TrackBuilder& GcPause(uint32_t generation, int64_t start, int64_t end, uint64_t collected = 0) {
+    return Add<ChunkKind::kGcPause>(end, end - start, generation, collected, uint64_t{0});
+  }
   // A CUDA event is recorded in this stream.
   TrackBuilder& Recorded(int64_t time, uint32_t event, uint32_t correlation = 0,
                          uint64_t record = 0) {

@@ -409,6 +409,37 @@ TEST_F(RecordSorterTest, SamplesWithTheirStacks) {
   EXPECT_EQ(interner_.Stack(2), (std::vector<uint64_t>{kFrame}));
 }
 
+TEST_F(RecordSorterTest, CallsOfPythonAndPausesOfItsCollector) {
+  Record call = Simple(RecordKind::kPythonCall, 40, 0, 7, 3);
+  call.duration = 10;
+  Record pause = Simple(RecordKind::kGcPause, 60, 2, 500, 1);
+  pause.duration = 5;
+  ASSERT_TRUE(proto::RingWrite(ring_, call));
+  ASSERT_TRUE(proto::RingWrite(ring_, pause));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kPython), (std::vector<Row>{{40, 10, 7, 0, 0, 0, 3u << 16}}));
+  EXPECT_EQ(Take(ChunkKind::kGcPause), (std::vector<Row>{{60, 5, 2, 500, 1}}));
+}
+
+TEST_F(RecordSorterTest, OpenCallsEndNowInnerFirst) {
+  ring_->open_call[0] = {100, 5, 0};
+  ring_->open_call[1] = {200, 7, 0};
+  ring_->open_call[2] = {900, 8, 0};  // begins after `now`: torn, left out
+  ring_->open_calls.store(3);
+  sorter_.AddOpenSpans(ring_, 500);
+  const uint64_t incomplete = uint64_t{proto::kFlagIncomplete} << 8;
+  EXPECT_EQ(Take(ChunkKind::kPython),
+            (std::vector<Row>{{500, 300, 7, 0, 0, 0, incomplete | 1u << 16},
+                              {500, 400, 5, 0, 0, 0, incomplete}}));
+  uint64_t done[proto::kRingKinds] = {};
+  done[proto::RingKindIndex(ChunkKind::kPython)] = ~uint64_t{0};
+  sorter_.AddOpenSpans(ring_, 500, done);
+  EXPECT_TRUE(Take(ChunkKind::kPython).empty());
+  ring_->open_calls.store(1'000'000);  // a lie, or deeper than is kept
+  sorter_.AddOpenSpans(ring_, 500);
+  EXPECT_LE(Take(ChunkKind::kPython).size(), proto::kMaxOpenCalls);
+}
+
 TEST_F(RecordSorterTest, ValuesOfAnOpAreRows) {
   const std::string text = "id=-7,shapes=[8,784] [8],name=a=b,long=99999999999999999999";
   std::vector<Record> group(1 + proto::PayloadSlots(text.size()));

@@ -285,6 +285,13 @@ export interface Python {
   holders: GilHolder[];
   has_interpreter: boolean;
   ready_ns: number;
+  calls: FunctionCalls[];
+  pauses: GcPauses[];
+  call_count: number;
+  pause_count: number;
+  pause_ns: number;
+  incomplete_count: number;
+  has_traced: boolean;
 }
 
 export interface Stacks {
@@ -675,7 +682,7 @@ export interface OverviewFunctions {
 export interface UncheckedRule {
   id: string;
   name: string;
-  need: "none" | "steps" | "device_work" | "calls" | "operations" | "heap" | "locks" | "files" | "threads" | "python" | "pages" | "shapes" | "device_memory" | "readings" | "samples";
+  need: "none" | "steps" | "device_work" | "calls" | "operations" | "heap" | "locks" | "files" | "threads" | "python" | "pages" | "shapes" | "device_memory" | "readings" | "samples" | "pauses";
   fix: string;
 }
 
@@ -1503,6 +1510,33 @@ export interface GilHolder {
   total_ratio: number;
   thread_count: number;
   waiter_count: number;
+}
+
+export interface FunctionCalls {
+  name: string;
+  place: string;
+  file: string;
+  line: number;
+  count: number;
+  total_ns: number;
+  self_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  thread_count: number;
+  incomplete_count: number;
+}
+
+export interface GcPauses {
+  generation: number;
+  count: number;
+  total_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  collected_count: number;
+  uncollectable_count: number;
+  thread_count: number;
 }
 
 export interface FoldedStack {

@@ -78,6 +78,30 @@ TEST(SampleRules, NameTheFunctionThatUsesTheProcessor) {
   EXPECT_EQ(Find(Advise(below), "PY-001"), nullptr);
 }
 
+// A run of a second with pauses of these lengths.
+results::Advice AdviseOfPauses(const std::vector<int64_t>& lengths_us) {
+  SampledProcess process(10);
+  process.Sample(10, 0, 1000, {kMain}, kWaits);
+  int64_t at = 0;
+  for (const int64_t length_us : lengths_us) {
+    process.builder.Thread(10).GcPause(2, at, at + length_us * kUs, 5);
+    at += 100 * kMs;
+  }
+  return Advise(process);
+}
+
+TEST(SampleRules, PausesOfTheCollectorInARun) {
+  const results::Advice advice = AdviseOfPauses({6000, 4000});
+  const results::Finding* finding = Find(advice, "PY-004");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("10.0 ms (1.0 %) of the run in 2 collections. The "
+                                           "longest takes 6.00 ms."));
+  EXPECT_EQ(finding->gain().high_ns(), 10 * kMs);
+  EXPECT_THAT(finding->fix(0), HasSubstr("gc.freeze()"));
+  EXPECT_EQ(Find(AdviseOfPauses({6000, 3900}), "PY-004"), nullptr);
+  EXPECT_NE(Find(AdviseOfPauses({50'000}), "PY-004"), nullptr);
+}
+
 TEST(SampleRules, SayNothingOfAFunctionInARunThatWaits) {
   SampledProcess process(10);
   process.Sample(10, 0, 99, {kMain, kHot}).Sample(10, 99, 1000, {kMain}, kWaits);

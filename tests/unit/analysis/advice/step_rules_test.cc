@@ -50,6 +50,34 @@ TEST(StepRules, GarbageIsCollectedInSteps) {
   EXPECT_THAT(Ids(Advise(HostSteps("collect_metrics", 100))), Not(Contains("ST-003")));
 }
 
+// Steps of 1 ms, each with a pause of the collector on another thread.
+Trace StepsWithPauses(int64_t pause_us) {
+  ProcessBuilder builder(1);
+  TrackBuilder& thread = builder.Thread(1);
+  for (int i = 0; i < 12; ++i) {
+    const int64_t at = i * 1000 * kUs;
+    thread.User("step " + std::to_string(i), at, at + 1000 * kUs);
+    thread.Op("aten::mm", at, at + 900 * kUs);
+  }
+  TrackBuilder& other = builder.Thread(2);
+  for (int i = 0; i < 12; ++i) {
+    const int64_t at = (i * 1000 + 100) * kUs;
+    other.GcPause(2, at, at + pause_us * kUs, 10);
+  }
+  return MakeTrace({&builder});
+}
+
+TEST(StepRules, PausesOfTheCollectorInSteps) {
+  const results::Advice advice = Advise(StepsWithPauses(50));
+  const results::Finding* finding = Find(advice, "ST-003");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->gain().high_ns(), 50 * kUs);
+  EXPECT_THAT(finding->evidence(0), HasSubstr("50.0 us of the mean step of 1.00 ms (5.0 %)"));
+  EXPECT_EQ(finding->caveat(), "");
+  EXPECT_THAT(Ids(Advise(StepsWithPauses(9))), Not(Contains("ST-003")));
+  EXPECT_THAT(Ids(advice), Not(Contains("PY-004")));
+}
+
 TEST(StepRules, CheckpointsInSteps) {
   const results::Advice advice = Advise(HostSteps("torch.save", 200));
   const results::Finding* finding = Find(advice, "ST-004");

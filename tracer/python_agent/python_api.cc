@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See interpreter.h.
+// See python_api.h.
 
-#include "tracer/python_agent/interpreter.h"
+#include "tracer/python_agent/python_api.h"
 
 #include <dlfcn.h>
 
@@ -29,11 +29,14 @@ bool Resolve(void* handle, Python* python) {
   is_whole &= python->member != nullptr;
   GPUPROF_PYTHON_FUNCTIONS(GPUPROF_PYTHON_RESOLVE)
 #undef GPUPROF_PYTHON_RESOLVE
+  python->handle = handle;
   python->none = static_cast<PyObject*>(dlsym(handle, "_Py_NoneStruct"));
   return is_whole && python->none != nullptr;
 }
 
 }  // namespace
+
+void* Python::Symbol(const char* name) const { return dlsym(handle, name); }
 
 PyObject* Python::CallWith(PyObject* callable, PyObject* argument) const {
   PyObject* const arguments = new_tuple(argument != nullptr ? 1 : 0);
@@ -50,6 +53,36 @@ PyObject* Python::CallMethod(PyObject* object, const char* name) const {
   PyObject* const result = CallWith(method, nullptr);
   decrement(method);
   return result;
+}
+
+bool Python::Does(PyObject* object, const char* name, PyObject* first, PyObject* second,
+                  PyObject* third) const {
+  PyObject* const method = attribute(object, name);
+  PyObject* const given[] = {first, second, third};
+  ptrdiff_t count = 0;
+  while (count < 3 && given[count] != nullptr) ++count;
+  PyObject* const arguments = new_tuple(count);
+  PyObject* result = nullptr;
+  if (arguments == nullptr) {
+    for (PyObject* each : given) Drop(each);
+  } else {
+    for (ptrdiff_t i = 0; i < count; ++i) set_tuple(arguments, i, given[i]);
+    if (method != nullptr && count != 0) result = call(method, arguments, nullptr);
+  }
+  Drop(arguments);
+  Drop(method);
+  const bool is_done = result != nullptr;
+  Drop(result);
+  clear_error();
+  return is_done;
+}
+
+PyObject* Python::Member(const char* module_name, const char* name) const {
+  PyObject* const module = import(module_name);
+  PyObject* const value = module != nullptr ? attribute(module, name) : nullptr;
+  Drop(module);
+  if (value == nullptr) clear_error();
+  return value;
 }
 
 const Python* FindPython() {

@@ -25,7 +25,9 @@ struct PyMethod {
   int flags;
   const char* doc;
 };
-inline constexpr int kPyArguments = 1, kPyKeywords = 2;  // METH_VARARGS, METH_KEYWORDS
+using PyFastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, ptrdiff_t count);
+// METH_VARARGS, METH_KEYWORDS, METH_FASTCALL
+inline constexpr int kPyArguments = 1, kPyKeywords = 2, kPyFast = 0x80;
 
 // X(member, symbol, type of the result, types of the arguments)
 #define GPUPROF_PYTHON_FUNCTIONS(X)                                                  \
@@ -66,7 +68,10 @@ struct Python {
   GPUPROF_PYTHON_FUNCTIONS(GPUPROF_PYTHON_MEMBER)
 #undef GPUPROF_PYTHON_MEMBER
   PyObject* none;  // Py_None
+  void* handle;    // of the library, for dlsym
 
+  // Returns a function that some versions have; null: this one has not.
+  void* Symbol(const char* name) const;
   // Returns a new reference.
   PyObject* Kept(PyObject* object) const {
     increment(object);
@@ -80,6 +85,12 @@ struct Python {
   PyObject* CallWith(PyObject* callable, PyObject* argument) const;
   // Calls a method without arguments. Null: it raised, or there is no such method.
   PyObject* CallMethod(PyObject* object, const char* name) const;
+  // Calls a method with arguments, whose references it takes; one of them may be null, which is
+  // what raised before. False: it raised, and the error is cleared.
+  bool Does(PyObject* object, const char* name, PyObject* first, PyObject* second = nullptr,
+            PyObject* third = nullptr) const;
+  // Returns a new reference to an attribute of a module. Null: it has none; the error is cleared.
+  PyObject* Member(const char* module, const char* name) const;
 };
 
 // Returns CPython's functions; null: the process has no CPython that this object can use. Looks
