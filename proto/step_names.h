@@ -11,7 +11,8 @@
 // its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too. So is a
 // word with a description in brackets: sglang's "step[DECODE bs=62]".
 //
-// An optimizer step of PyTorch is a step if the process shows no range that is a step.
+// An optimizer step of PyTorch is a step if the process shows no range that is a step. So is a run
+// of the function of TensorFlow that most time went to (inject/tensorflow/function_steps.h).
 
 #pragma once
 
@@ -34,10 +35,13 @@ inline constexpr char kFrameworkDomain[] = "PyTorch";
 inline constexpr char kOptimizerStep[] = "Optimizer.step#";
 
 // The triggers of --capture=steps, as traces have them: the end of an optimizer step, or a range
-// that is a step. Before any step was seen, the first call of a loader or optimizer is the trigger.
+// that is a step, the end of a run of TensorFlow's function, or the taking of an element. Before
+// any step was seen, the first call of a loader or optimizer is the trigger.
 inline constexpr char kAtOptimizerStep[] = "steps";
 inline constexpr char kAtStepRange[] = "step_range";
 inline constexpr char kAtFirstStep[] = "first_step";
+inline constexpr char kAtFunctionRun[] = "function_run";
+inline constexpr char kAtElement[] = "element";
 
 // A text with its length.
 struct NameText {
