@@ -25,6 +25,7 @@
 #include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/state.h"
+#include "inject/tensorflow/function_steps.h"
 #include "inject/tensorflow/level.h"
 #include "inject/text.h"
 #include "inject/tool_thread.h"
@@ -227,7 +228,8 @@ void Work(Deadlines* deadlines, uint64_t began) {
   RunTriggers(now);
   const bool wants_tick = g_tick_wanted.exchange(0) != 0;
   if (deadlines->marks != 0 && (wants_tick || now >= deadlines->marks)) {
-    const bool goes_on = LookForFrameworkRanges() || LookForProfilerCalls();
+    const bool is_unsure = LookForFrameworkRanges();
+    const bool goes_on = tensorflow::LookForFunctionSteps() || is_unsure || LookForProfilerCalls();
     deadlines->marks = goes_on ? Now() + kQuietTick : 0;
   }
   if (wants_tick) deadlines->tick = 0;

@@ -27,6 +27,7 @@
 #include "inject/ring_users.h"
 #include "inject/settings.h"
 #include "inject/signal_sender.h"
+#include "inject/tensorflow/function_steps.h"
 #include "inject/tensorflow/level.h"
 #include "inject/tensorflow/recorder.h"
 #include "inject/text.h"
@@ -470,6 +471,7 @@ void AfterForkInChild() noexcept {
   ranges::BeginFile();
   tensorflow::BeginFile();
   tensorflow::AfterForkInChild();
+  tensorflow::ForgetFunctionSteps();
   ThreadState& thread = t_thread;
   thread.ring = nullptr;
   thread.refused = 0;

@@ -29,7 +29,7 @@ using proto::NameText;
 using ranges::Message;
 using RangeText = ranges::Text;
 
-enum Method : uint32_t { kNoMethod, kByRanges, kByFramework };
+enum Method : uint32_t { kNoMethod, kByRanges, kByFramework, kByFunctions };
 
 constexpr uint32_t kMostChars = 256;
 
@@ -43,6 +43,8 @@ std::atomic<uint32_t> g_began{0};  // ever
 std::atomic<uint32_t> g_beginning{0};
 // It began where the first step seemed to, before there was any.
 std::atomic<uint32_t> g_guessed{0};
+// The last wanted step has ended.
+std::atomic<uint32_t> g_is_over{0};
 
 // The range that is open: one at a time, the outermost. Its owner is the thread that pushed it,
 // told by where its state lies, or nobody where it was started.
@@ -81,15 +83,15 @@ NameText NameOf(const RangeText* domain) {
   return domain == nullptr ? NameText{} : NameText{domain->chars, domain->bytes};
 }
 
-// Returns whether ranges are the steps of this process. Ranges replace optimizer steps until a
-// capture has begun. A capture that began at an optimizer step also ends at one.
+// Returns whether ranges are the steps of this process. Ranges replace optimizer steps and runs of
+// functions until a capture has begun. A capture that began at an optimizer step also ends at one.
 [[gnu::cold]] bool CountsRanges() {
   uint32_t known = g_method.load();
   if (known == kByRanges) return true;
-  if (known == kByFramework && g_began.load() != 0) return false;
+  if (known != kNoMethod && g_began.load() != 0) return false;
   if (g_method.compare_exchange_strong(known, kByRanges)) {
     g_steps.store(0);
-    if (known == kByFramework) ForgetSteps();
+    if (known != kNoMethod) ForgetSteps();
     return true;
   }
   return known == kByRanges;
@@ -142,6 +144,7 @@ NameText NameOf(const RangeText* domain) {
 [[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
   const bool is_steps = g_launch.capture == CaptureMode::kSteps;
   if (g_launch.capture == CaptureMode::kBudget || (is_steps && number < g_launch.last_step)) return;
+  if (is_steps && number != kNoStep) g_is_over.store(1);
   // Not where a guess was wrong: then it is still to begin.
   End(trigger, /*is_over=*/is_steps && number != kNoStep);
 }
@@ -177,6 +180,15 @@ NameText NameOf(const RangeText* domain) {
   const uint64_t until = proto::ReadClockNs(CLOCK_MONOTONIC) + kLimit;
   while (g_beginning.load() != 0 && proto::ReadClockNs(CLOCK_MONOTONIC) < until)
     raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
+}
+
+// Handles a step that is told when it has ended: the next one begins.
+[[gnu::cold]] void StepEndsAt(uint64_t number, uint64_t began_ns, const char* trigger) {
+  if (g_launch.judges_steps) JudgeStep(number, began_ns, Now());
+  if (!MarksBeginCaptures()) return;
+  g_guessed.store(0);
+  EndAt(number, trigger);
+  BeginAt(number + 1, trigger);
 }
 
 // Makes a range the open one. False: another is open, or this range is not a mark.
@@ -329,14 +341,8 @@ const void* FrameworkOwner() { return &t_framework_steps; }
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
-  if (g_launch.judges_steps) {
-    const uint64_t now_ns = Now();
-    JudgeStep(ended, g_optimizer_ended_ns.exchange(now_ns), now_ns);
-  }
-  if (!MarksBeginCaptures()) return;
-  g_guessed.store(0);
-  EndAt(ended, proto::kAtOptimizerStep);
-  BeginAt(ended + 1, proto::kAtOptimizerStep);
+  StepEndsAt(ended, g_launch.judges_steps ? g_optimizer_ended_ns.exchange(Now()) : 0,
+             proto::kAtOptimizerStep);
 }
 
 }  // namespace
@@ -383,6 +389,46 @@ void FrameworkRange(const char* name, bool is_end) noexcept {
   is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
 
+bool AwaitsFunctionSteps() noexcept {
+  return g_launch.capture == CaptureMode::kSteps && g_is_over.load() == 0;
+}
+
+void FirstFunctionStepBegins() noexcept {
+  if (g_launch.capture != CaptureMode::kSteps || g_launch.first_step > 1 || g_began.load() != 0 ||
+      g_steps.load() != 0 || g_method.load() != kNoMethod)
+    return;
+  g_guessed.store(1);
+  BeginAt(g_launch.first_step, proto::kAtFirstStep);
+}
+
+bool FunctionStepEnded(uint64_t number, uint64_t began_ns) noexcept {
+  if (!WatchesSteps() || g_launch.capture == CaptureMode::kBudget || !IsMethod(kByFunctions))
+    return false;
+  g_steps.store(number);
+  StepEndsAt(number, began_ns, proto::kAtFunctionRun);
+  return g_began.load() != 0;
+}
+
+bool ElementStepEnded(uint64_t number) noexcept {
+  if (g_launch.capture != CaptureMode::kSteps || !IsMethod(kByFunctions)) return false;
+  g_steps.store(number);
+  g_guessed.store(0);
+  EndAt(number, proto::kAtElement);
+  // The asking for the next one has ended: what begins now has the one behind it.
+  const uint64_t next = number + 2;
+  if (next <= g_launch.last_step) BeginAt(next, proto::kAtElement);
+  return g_began.load() != 0;
+}
+
+void NumberedStepEnded(proto::NameText name, uint64_t number, uint64_t began_ns) noexcept {
+  if (!WatchesSteps() || g_launch.capture == CaptureMode::kBudget ||
+      (g_launch.range[0] != 0 && !proto::IsWantedRange(name, {}, g_launch.range)) ||
+      !CountsRanges())
+    return;
+  g_steps.store(number);
+  StepEndsAt(number, began_ns, proto::kAtStepRange);
+}
+
 void BeginMarkedCapture(const char* trigger) noexcept { BeginAt(0, trigger); }
 
 void EndMarkedCapture(const char* trigger) noexcept { EndAt(0, trigger); }
@@ -414,6 +460,7 @@ void ForgetMarks() noexcept {
   BeginFamilyOfChild();
   g_beginning.store(0);
   g_guessed.store(0);
+  g_is_over.store(0);
   g_method.store(kNoMethod);
   g_steps.store(0);
   g_ours.store(0);

@@ -5,10 +5,10 @@
 // CUDA's profiler calls (profiler_calls.h). --capture and --budget ask for them. With a budget,
 // budget/account.h chooses the steps, which go from the begin of one range to the begin of the
 // next. A step is a range that proto/step_names.h calls a step: of NVTX, of ITT or of PyTorch's
-// record_function. Or a step is the time between the ends of two of PyTorch's optimizer steps. From
-// the first range that is a step, only ranges count, unless a capture began at an optimizer step.
-// If there are several optimizers, the optimizer that is called first counts. An optimizer called
-// within the step of another one does not count.
+// record_function. Or a step is the time between the ends of two of PyTorch's optimizer steps, or
+// of two runs of TensorFlow's function. From the first range that is a step, only ranges count,
+// unless a capture began at an optimizer step. If there are several optimizers, the optimizer that
+// is called first counts. An optimizer called within the step of another one does not count.
 //
 // The range that began a capture ends it. Other ranges of its name, inside it or on other threads,
 // are recorded as far as they reach into the capture.
@@ -24,6 +24,7 @@
 
 #include "inject/ranges/messages.h"
 #include "inject/settings.h"
+#include "proto/step_names.h"
 
 namespace gpuprof::inject {
 
@@ -58,6 +59,18 @@ inline bool WatchesRanges() noexcept { return __builtin_expect(g_launch.watches_
 
 // Handles the begin or the end of a framework's own range, for example "Optimizer.step#Adam.step".
 [[gnu::cold]] void FrameworkRange(const char* name, bool is_end) noexcept;
+
+// Returns whether a capture is still to begin or to end at a run of TensorFlow's function.
+bool AwaitsFunctionSteps() noexcept;
+// Handles what TensorFlow's marks tell (tensorflow/function_steps.h). The first step begins, as far
+// as can be known. A step has ended that is a run of a function: returns whether captures have
+// begun at its steps. The same if a step is an element of a dataset, and the next one has been
+// taken. A step has ended that the program numbers itself.
+[[gnu::cold]] void FirstFunctionStepBegins() noexcept;
+[[gnu::cold]] bool FunctionStepEnded(uint64_t number, uint64_t began_ns) noexcept;
+[[gnu::cold]] bool ElementStepEnded(uint64_t number) noexcept;
+[[gnu::cold]] void NumberedStepEnded(proto::NameText name, uint64_t number,
+                                     uint64_t began_ns) noexcept;
 
 // Begins a capture at a place that nothing else describes, and ends the capture that began there.
 // One thread at a time.

@@ -7,11 +7,12 @@
 // A range is a step if its name is one of kStepWords, or the name that the user gave. A number may
 // follow the name: "step 12", "iter_12", "ProfilerStep#12". Ranges are those of NVTX and ITT, and
 // those that a framework's program names (PyTorch's record_function). The outermost range counts:
-// a range that begins while another step is open is not a step. vLLM names each pass over
-// its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too. So is a
-// word with a description in brackets: sglang's "step[DECODE bs=62]".
+// a range that begins while another step is open is not a step. A serving engine names each pass
+// over its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too
+// (iteration_names.h). So is a word with a description in brackets: "iteration (warm)".
 //
-// An optimizer step of PyTorch is a step if the process shows no range that is a step.
+// An optimizer step of PyTorch is a step if the process shows no range that is a step. So is a run
+// of the function of TensorFlow that most time went to (inject/tensorflow/function_steps.h).
 
 #pragma once
 
@@ -19,6 +20,8 @@
 #include <strings.h>
 
 #include <cstdint>
+
+#include "proto/iteration_names.h"
 
 namespace gpuprof::proto {
 
@@ -34,10 +37,13 @@ inline constexpr char kFrameworkDomain[] = "PyTorch";
 inline constexpr char kOptimizerStep[] = "Optimizer.step#";
 
 // The triggers of --capture=steps, as traces have them: the end of an optimizer step, or a range
-// that is a step. Before any step was seen, the first call of a loader or optimizer is the trigger.
+// that is a step. In TensorFlow, the end of a function's run, or the taking of an element. Before
+// any step was seen, the first call of a loader or optimizer is the trigger.
 inline constexpr char kAtOptimizerStep[] = "steps";
 inline constexpr char kAtStepRange[] = "step_range";
 inline constexpr char kAtFirstStep[] = "first_step";
+inline constexpr char kAtFunctionRun[] = "function_run";
+inline constexpr char kAtElement[] = "element";
 
 // A text with its length.
 struct NameText {
@@ -76,18 +82,6 @@ inline bool IsStepWord(NameText name, NameText domain, const char* wanted) noexc
   return false;
 }
 
-// Returns whether a name is one that vLLM gives to a pass over its model.
-inline bool IsEngineStep(NameText name) noexcept {
-  constexpr char kBegin[] = "execute_", kPart[] = "_generation_";
-  constexpr uint32_t kBeginBytes = sizeof kBegin - 1, kPartBytes = sizeof kPart - 1;
-  if (name.bytes < kBeginBytes + kPartBytes - 1 || memcmp(name.chars, kBegin, kBeginBytes) != 0)
-    return false;
-  for (uint32_t i = kBeginBytes - 1; i + kPartBytes <= name.bytes; ++i) {
-    if (memcmp(name.chars + i, kPart, kPartBytes) == 0) return true;
-  }
-  return false;
-}
-
 // Returns the bytes of a name in front of a description in brackets at its end: "step[DECODE
 // bs=62]", "iteration (warm)". The whole name without one.
 inline uint32_t BytesBeforeBrackets(NameText name) noexcept {
@@ -110,11 +104,15 @@ inline StepName ReadStepName(NameText name, NameText domain, const char* wanted)
   step.word_bytes = name.bytes;
   step.is_step = IsStepWord(name, domain, wanted);
   if (step.is_step) return step;
-  if (wanted[0] == 0 && IsEngineStep(name)) {
-    constexpr uint32_t kWordBytes = 7;  // "execute"
-    step.is_step = true;
-    step.word_bytes = kWordBytes;
-    return step;
+  if (wanted[0] == 0) {
+    const IterationName iteration = ReadIterationName(name.chars, name.bytes);
+    if (iteration.is_iteration) {
+      step.is_step = true;
+      step.has_number = iteration.number != IterationName::kUntold;
+      step.number = step.has_number ? iteration.number : 0;
+      step.word_bytes = iteration.word_bytes;
+      return step;
+    }
   }
   if (const uint32_t bytes = BytesBeforeBrackets(name); wanted[0] == 0 && bytes != name.bytes) {
     step.is_step = IsStepWord({name.chars, bytes}, domain, wanted);

@@ -43,6 +43,7 @@ WorkOrigin Origin::Of(const DeviceWork& work, std::span<const Step> steps) {
     origin.owner = origin.op;
     origin.stack = stacks_->Find(work.correlation);
   } else if (const auto making = MakingOf(work)) {
+    origin.is_making_known = true;
     origin.owner = Innermost(making->track, making->time_ns);
     origin.stack = StackAt(*making);
   }

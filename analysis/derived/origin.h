@@ -41,6 +41,7 @@ struct WorkOrigin {
   uint32_t stack = 0;            // in Process::stacks; 0: no stack was taken
   std::optional<uint32_t> step;  // index in the steps; none: outside of all steps
   bool in_graph = false;         // a node of a CUDA graph: its owner and stack are of the capture
+  bool is_making_known = false;  // of a node: the recording has the moment in which it was made
   std::optional<OpRef> owner;    // none: not known; `op`, except for nodes of graphs
 };
 

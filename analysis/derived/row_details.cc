@@ -99,6 +99,7 @@ RowDetail Read(const std::string& text) {
   detail.tf_op = TextOf(object, "tf_op");
   detail.name = TextOf(object, "name");
   detail.scope = TextOf(object, "scope");
+  detail.annotation = TextOf(object, "annotation");
   detail.hlo_type = ElementTypeOf(TextOf(object, "shape_with_layout"));
   detail.flops = NumberOf(object, "flops");
   detail.bytes = NumberOf(object, "bytes_accessed");

@@ -34,7 +34,8 @@ struct RowDetail {
   std::vector<std::string> values;  // "Concrete Inputs": of scalars and lists of numbers
   // XLA and TensorFlow give these. Empty: not in the file.
   std::string hlo_op, hlo_module, hlo_category, tf_op, name, scope;
-  std::string hlo_type;                  // of the elements of the first result: "bf16"
+  std::string annotation;  // of the program, for a node of a CUDA graph (mark_kernels)
+  std::string hlo_type;    // of the elements of the first result: "bf16"
   std::optional<uint64_t> flops, bytes;  // of one execution of the operation
 };
 

@@ -296,6 +296,7 @@ HostArgs HostArgsOf(const ChromeEvent& event) {
 
 WorkArgs WorkArgsOf(const ChromeEvent& event) {
   WorkArgs out;
+  JsonValue annotation, name;
   for (const auto& [key, value] : event.args) {
     if (key == "correlation")
       out.correlation = WholeNumber(value);
@@ -325,9 +326,18 @@ WorkArgs WorkArgsOf(const ChromeEvent& event) {
       ReadDimensions(value, &out.grid);
     else if (key == "block")
       ReadDimensions(value, &out.block);
+    else if (key == "annotation" && value.kind != JsonValue::Kind::kAbsent)
+      annotation = value;
+    else if (key == "name" && value.kind != JsonValue::Kind::kAbsent)
+      name = value;
     else if (IsCollectiveKey(key) && value.kind != JsonValue::Kind::kAbsent)
       AppendMember(key, value, &out.collective);
   }
+  // PyTorch writes what the program called a node of a CUDA graph into the node's work: a text, or
+  // the members of a dictionary, which has a name as a rule.
+  const JsonValue& mark = annotation.kind != JsonValue::Kind::kAbsent ? annotation : name;
+  if (out.graph_node.value_or(0) != 0 && mark.kind != JsonValue::Kind::kAbsent)
+    AppendMember("annotation", mark, &out.collective);
   if (!out.collective.empty()) out.collective += '}';
   return out;
 }

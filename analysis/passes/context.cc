@@ -311,10 +311,11 @@ std::optional<size_t> PassContext::Leading() {
 }
 
 std::string PassContext::NoStepsAdvice() const {
-  bool framework = false, tensorflow = false, jax = false;
+  bool framework = false, pytorch = false, tensorflow = false, jax = false;
   for (const size_t i : selected_) {
     for (const std::string& name : process(i).frameworks) {
       framework = true;
+      pytorch = pytorch || name.starts_with("torch");
       tensorflow = tensorflow || name.starts_with("TensorFlow");
       jax = jax || name.starts_with("JAX");
     }
@@ -326,6 +327,7 @@ std::string PassContext::NoStepsAdvice() const {
   return analysis::NoStepsAdvice({.op_rows = RowsOfAll(*trace_, proto::ChunkKind::kOp),
                                   .marker_given = marker_ != nullptr,
                                   .framework_seen = framework,
+                                  .pytorch_seen = pytorch,
                                   .is_window = IsWindow(),
                                   .is_xspace = trace_->importer == kXSpaceImporter,
                                   .has_samples = HasSamples(*trace_)});

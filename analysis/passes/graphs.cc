@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pass `graphs`: launches of CUDA graphs, by executable graph or by node. A node stands for all
-// that was cloned from it.
+// The pass `graphs`: launches of CUDA graphs, by executable graph, by node, or by the operation
+// that made nodes. A node stands for all that was cloned from it.
 
 #include <algorithm>
 #include <map>
@@ -16,6 +16,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/device/graph_launches.h"
 #include "analysis/passes/device/sampled_activity.h"
+#include "analysis/passes/graph_owners.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
@@ -232,8 +233,12 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
       out->set_total_ns(out->total_ns() + (launch.end_ns - launch.start_ns) * launch.weight);
       graphs.insert({context.Owner(index), launch.graph});
     }
-    by == "node" ? AddNodes(process, out.get())
-                 : AddGraphs(process, launches, context.calls(index), out.get());
+    if (by == "owner")
+      AddGraphOwners(context, index, out.get());
+    else if (by == "node")
+      AddNodes(process, out.get());
+    else
+      AddGraphs(process, launches, context.calls(index), out.get());
     if (!launches.empty()) AddModes(process, out.get());
     out->set_call_count(out->call_count() + GraphCallsOf(process).count);
   }
@@ -244,7 +249,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
     row.set_total_ratio(Ratio(row.total_ns(), total));
   SortByTotal(out->mutable_graphs());
   context.FillMeta("graphs", out->mutable_meta());
-  if (by == "node") {
+  if (by != "graph") {
     for (const size_t index : context.selected()) {
       const Process& process = context.process(index);
       AddWholeGraphNote(process, WholeGraphLaunches(process, nullptr), "nodes",

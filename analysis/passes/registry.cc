@@ -208,8 +208,9 @@ const std::vector<PassEntry>& PassTable() {
        "devices",
        kWork},
       {{"graphs",
-        "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
-        {"graph", "node"}},
+        "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph, node or "
+        "owner",
+        {"graph", "node", "owner"}},
        RunGraphs,
        results::Graphs::descriptor,
        "graphs",
@@ -348,7 +349,9 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   }
   if (pass == "ops" && (options.by == "module" || options.by == "instance"))
     tables = tables | TableSet{Kind::kPython};
-  if (pass == "kernels" && options.by == "op")
+  const bool is_by_owner = pass == "graphs" && options.by == "owner";
+  if (is_by_owner) tables = tables | TableSet::CallIds();
+  if (is_by_owner || (pass == "kernels" && options.by == "op"))
     tables = tables | kSteps | TableSet{Kind::kApi, Kind::kLaunch};
   return tables.Without(options.left_out);
 }

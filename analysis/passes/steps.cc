@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/iteration_rows.h"
 #include "analysis/passes/device/sampled_activity.h"
 #include "analysis/passes/device/step_rows.h"
 #include "analysis/passes/passes.h"
@@ -23,13 +24,17 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i == *leading; });
   }
   for (const size_t index : order) {
+    const results::Steps& devices = DeviceStepsOf(context, index);
+    bool is_first = true;  // the one whose steps those of devices are
     for (const StepAnalysis& steps : context.all_steps(index)) {
       if (!steps.found()) continue;
       *out->add_series() = SeriesRow(context.process(index), steps);
       for (const Step& step : steps.steps)
         *out->add_steps() = StepRow(context.process(index), steps, step);
+      AddIterationSeries(context.process(index), steps, is_first ? &devices : nullptr, out.get());
+      is_first = false;
     }
-    out->MergeFrom(DeviceStepsOf(context, index));
+    out->MergeFrom(devices);
   }
   context.FillMeta("steps", out->mutable_meta());
   AddTooMuchWorkNote(context, out->mutable_meta());

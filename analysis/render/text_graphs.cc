@@ -101,6 +101,39 @@ constexpr TableColumn kNodeColumns[] = {
     {.field = "device", .title = "device", .on_page = OnPage::kOffered, .in_text = false},
     {.field = "pid", .title = "pid", .in_text = false},
 };
+std::string Owner(const results::Graph& row) {
+  switch (row.owner_gap()) {
+    case results::OWNER_GAP_BEFORE_CAPTURE:
+      return "not known: made before the capture";
+    case results::OWNER_GAP_NOT_TOLD:
+      return "not known: nodes without a known original";
+    case results::OWNER_GAP_OUTSIDE:
+      return "outside of all operations";
+    default:
+      return OneLine(row.name());
+  }
+}
+
+constexpr TableColumn kOwnerColumns[] = {
+    {.field = "name",
+     .title = "owner",
+     .cell = CellOf<results::Graph, Owner>,
+     .flexible = true,
+     .tip = "The operation in which the program made the nodes, mostly by capturing a stream"},
+    {.field = "owner_gap", .title = "why not", .in_text = false},
+    {.field = "launched_by", .title = "made by", .flexible = true, .shown = ShownIf::kAny},
+    {.field = "shapes", .title = "shapes", .flexible = true, .shown = ShownIf::kAny},
+    {.field = "source_graph", .title = "graph", .blank = "-"},
+    {.field = "node_count", .title = "nodes", .blank = "-"},
+    {.field = "count", .title = "count"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "total_ratio", .title = "share"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "min_ns", .title = "min", .on_page = OnPage::kOffered, .in_text = false},
+    {.field = "max_ns", .title = "max", .on_page = OnPage::kOffered, .in_text = false},
+    {.field = "device", .title = "device", .on_page = OnPage::kOffered, .in_text = false},
+    {.field = "pid", .title = "pid", .in_text = false},
+};
 constexpr TableColumn kModeColumns[] = {
     {.field = "time_ns", .title = "from"},
     {.field = "name", .title = "recorded"},
@@ -120,6 +153,12 @@ constexpr TableLayout kLayouts[] = {
      .only_by = "node",
      .sorted_by = "total_ns",
      .noun = "node"},
+    {.rows = "graphs",
+     .row = results::Graph::descriptor,
+     .columns = kOwnerColumns,
+     .only_by = "owner",
+     .sorted_by = "total_ns",
+     .noun = "owner"},
     {.rows = "modes",
      .row = results::GraphModeChange::descriptor,
      .columns = kModeColumns,
@@ -162,7 +201,7 @@ std::string GraphsText(const results::Graphs& result, const TextOptions& options
       FormatDuration(result.total_ns()) + " from first nodes to last";
   if (result.whole_count() != 0)
     heading += ", " + FormatNumber(result.whole_count()) + " recorded as a whole";
-  const TableLayout& layout = kLayouts[result.by() == "node" ? 1 : 0];
+  const TableLayout& layout = kLayouts[result.by() == "node" ? 1 : result.by() == "owner" ? 2 : 0];
   return TableText(heading, layout, result, options) + Modes(result, options) +
          MetaText(result.meta(), options);
 }

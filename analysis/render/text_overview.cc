@@ -227,6 +227,10 @@ std::string TriggerWords(const std::string& trigger) {
       {"detach", "gpuprof detach"},
       {"delay", "--capture=delay"},
       {"steps", "--capture=steps"},
+      {"step_range", "--capture=steps, at a range"},
+      {"first_step", "--capture=steps, before the first step"},
+      {"function_run", "--capture=steps, at a run of a function"},
+      {"element", "--capture=steps, at an element of a dataset"},
       {"nvtx", "--capture=nvtx"},
       {"cuda_profiler", "--capture=cuda-profiler"},
       {"parent", "the capture of the parent"},
@@ -479,10 +483,12 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     out += MoreSteps(result, options);
     out += Input(result, options);
   } else {
-    out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
+    // What a service does is told by its functions.
+    out += TopFunctionsText(result.functions(), result, options) +
+           WrapText(result.steps_advice(), "", "", options.width) + "\n";
   }
   out += Verdict(result, options) + Gpu(result, options);
-  out += TopFunctionsText(result.functions(), result, options);
+  if (result.has_steps()) out += TopFunctionsText(result.functions(), result, options);
   const std::string where = result.has_steps() ? " in steps" : "";
   out += Section("Operations by self time" + where,
                  OpRows(result.top_ops(), result.top_ops_size(), options), options, 0);

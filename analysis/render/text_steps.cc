@@ -99,6 +99,31 @@ bool HasSeveralThreads(const ResultMessage&, const CellContext& context) {
   return ShareProcess(static_cast<const results::Steps&>(context.result).series());
 }
 
+bool IsIteration(const ResultMessage& row, const CellContext&) {
+  return static_cast<const results::Step&>(row).phase() != results::ITERATION_PHASE_NONE;
+}
+
+constexpr TableColumn kIterationColumns[] = {
+    kWhosePid,
+    {.field = "tid", .title = "tid", .shown = ShownIf::kDifferent},
+    {.field = "phase", .title = "phase"},
+    {.field = "count", .title = "iterations"},
+    {.field = "median_ns", .title = "median"},
+    {.field = "p95_ns", .title = "p95"},
+    {.field = "mean_request_count", .title = "requests", .blank = "-"},
+    {.field = "token_count", .title = "tokens", .blank = "-"},
+    {.field = "tokens_per_s", .title = "tokens/s", .blank = "-", .scale = kWholes},
+    {.field = "busy_ratio",
+     .title = "GPU busy",
+     .shown = ShownIf::kAny,
+     .tip = "part of the time from the begin of an iteration to that of the next"},
+    {.field = "gap_median_ns",
+     .title = "gap",
+     .blank = "-",
+     .tip = "from the end of an iteration to the begin of the next, median"},
+    {.field = "gap_p95_ns", .title = "gap p95", .blank = "-"},
+    {.field = "gap_total_ns", .title = "all gaps", .blank = "-"},
+};
 constexpr TableColumn kCategoryColumns[] = {
     {.field = "name", .title = "category"},
     {.field = "share_ratio", .title = "share"},
@@ -114,6 +139,9 @@ constexpr TableColumn kStepColumns[] = {
     {.field = "number", .title = "step"},
     {.field = "start_ns", .title = "start", .scale = kSeconds},
     {.field = "duration_ns", .title = "duration"},
+    {.field = "phase", .title = "phase", .shown = ShownIf::kAny, .shown_if = IsIteration},
+    {.field = "request_count", .title = "requests", .shown = ShownIf::kAny},
+    {.field = "token_count", .title = "tokens", .shown = ShownIf::kAny},
     {.field = "input_ns", .title = "input"},
     {.field = "forward_ns", .title = "forward"},
     {.field = "backward_ns", .title = "backward"},
@@ -128,7 +156,7 @@ constexpr TableColumn kStepColumns[] = {
      .on_page = OnPage::kAbsent},
     {.field = "outlier_category", .title = "note", .in_text = false},
 };
-enum Table : size_t { kCategories, kDeviceTimes, kSteps };
+enum Table : size_t { kCategories, kDeviceTimes, kIterations, kSteps };
 constexpr TableLayout kLayouts[] = {
     {.rows = "series.categories",
      .row = results::StepCategory::descriptor,
@@ -136,6 +164,12 @@ constexpr TableLayout kLayouts[] = {
      .is_complete = true,
      .noun = "category"},
     TimesLayout("device_series.categories"),
+    {.rows = "iteration_series",
+     .row = results::IterationSeries::descriptor,
+     .columns = kIterationColumns,
+     .is_complete = true,
+     .noun = "phase",
+     .title = "Iterations"},
     {.rows = "steps", .row = results::Step::descriptor, .columns = kStepColumns, .title = "Steps"},
 };
 
@@ -204,6 +238,9 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
            MetaText(result.meta(), options);
   for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
   out += DevicesText(result, options);
+  if (!result.iteration_series().empty())
+    out += TableText("Iterations of a serving engine, by phase", kLayouts[kIterations],
+                     PointersTo(result.iteration_series()), result, options);
   return out + TableText(kLayouts[kSteps], result, options) + MetaText(result.meta(), options);
 }
 

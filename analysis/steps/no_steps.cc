@@ -30,16 +30,24 @@ std::string NoStepsAdvice(const NoSteps& trace) {
            (trace.is_window ? "the part that the flight recorder kept, not for the whole run."
                             : "the whole recording.");
   }
+  const std::string functions =
+      trace.has_samples ? "`gpuprof stats python` says which functions used the processor, and "
+                          "which waited. "
+                        : "";
   if (trace.op_rows == 0) {
-    return "No steps were found: no framework operation and no range called `step` was recorded. "
-           "Record operations with the source `ops` (on by default) and a supported PyTorch; "
-           "`gpuprof doctor` says whether it can be observed.";
+    return "No steps were found: no framework operation and no range called `step` was recorded. " +
+           functions + "Record operations with the source `ops`, which is on by default. " +
+           (trace.pytorch_seen ? "`gpuprof doctor` says whether this PyTorch can be observed."
+                               : "`gpuprof stats health` says why operations are missing.");
   }
-  return "No steps were found: no range is called `step` or `iteration`. The operations hold no "
-         "optimizer step, no row of backward passes and no DataLoader batch. Wrap the step in "
-         "torch.profiler.record_function(\"step\") or in an NVTX range called `step`. Or name the "
-         "operation or range that starts a step with --step-marker REGEX: `gpuprof stats ops` and "
-         "`gpuprof stats ranges` list the names.";
+  return "No steps were found: no range is called `step` or `iteration`, and no serving engine "
+         "named its iterations. The operations hold no optimizer step, no row of backward passes "
+         "and no DataLoader batch. A service may be without steps: `gpuprof stats ops` "
+         "sums its operations. " +
+         functions +
+         "To have steps, wrap one in torch.profiler.record_function(\"step\") or in an NVTX range "
+         "called `step`. Or name the operation or range that starts a step with --step-marker "
+         "REGEX: `gpuprof stats ops` and `gpuprof stats ranges` list the names.";
 }
 
 }  // namespace gpuprof::analysis

@@ -5,6 +5,7 @@
 
 #include "analysis/steps/step_capture.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "proto/contract.h"
@@ -14,7 +15,8 @@ namespace gpuprof::analysis {
 
 bool IsStepTrigger(const std::string& trigger) {
   return trigger == proto::kAtOptimizerStep || trigger == proto::kAtStepRange ||
-         trigger == proto::kAtFirstStep;
+         trigger == proto::kAtFirstStep || trigger == proto::kAtFunctionRun ||
+         trigger == proto::kAtElement;
 }
 
 StepCapture StepCaptureOf(const Trace& trace, const Process& process) {
@@ -30,6 +32,9 @@ StepCapture StepCaptureOf(const Trace& trace, const Process& process) {
     if (const size_t at = value.find('@'); at != std::string::npos)
       capture.range = value.substr(at + 1);
     if (IsStepTrigger(trigger)) capture.first = std::strtoull(value.c_str(), nullptr, 10);
+    // What came before the first one that is told was over by then.
+    if (trigger == proto::kAtFunctionRun) capture.first = std::max<uint64_t>(capture.first, 2);
+    if (trigger == proto::kAtElement) capture.first = std::max<uint64_t>(capture.first, 3);
   }
   return capture;
 }

@@ -42,6 +42,7 @@ struct DetectedStep {
   uint32_t batches = 0;
   uint32_t capture = 0;
   std::optional<uint64_t> number = std::nullopt;  // of its range; none: count the steps
+  uint32_t name = 0;                              // string id of its range; 0: no range
 };
 
 struct DetectedSteps {
@@ -69,6 +70,7 @@ struct NoSteps {
   uint64_t op_rows = 0;
   bool marker_given = false;
   bool framework_seen = false;
+  bool pytorch_seen = false;
   bool is_window = false;    // a flight recorder let the older part go
   bool is_xspace = false;    // TensorFlow or JAX recorded it
   bool has_samples = false;  // of stacks

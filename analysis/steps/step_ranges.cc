@@ -28,6 +28,7 @@ struct StepRange {
   std::string word;  // the name without its number; with its domain
   bool has_number = false;
   uint64_t number = 0;
+  uint32_t name = 0;     // string id
   bool is_whole = true;  // it ended in the recording
 };
 
@@ -108,6 +109,7 @@ void AddRanges(const Process& process, size_t index, StepNames* names,
     StepRange range;
     if (table.name[row] == 0 || !names->Read(table.name[row], table.domain[row], &range)) continue;
     range.span = {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
+    range.name = table.name[row];
     range.track = TrackOf(process, table.begin_thread[row], index);
     range.is_whole = !IsIncomplete(table.operation[row]);
     all->push_back(std::move(range));
@@ -122,6 +124,7 @@ void AddRangesOfFramework(const Process& process, size_t index, StepNames* names
     StepRange range;
     if (!IsUserRange(table, row) || !names->ReadOfFramework(table.name[row], &range)) continue;
     range.span = {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
+    range.name = table.name[row];
     range.track = index;
     range.is_whole = !IsIncomplete(operation);
     all->push_back(std::move(range));
@@ -203,7 +206,7 @@ std::vector<DetectedSteps> StepsFromRanges(ProcessOps& ops, const StepCapture& c
     DetectedSteps& steps = by_track[range.track];
     if (steps.marker.empty()) steps.marker = range.word;
     if (range.is_whole && range.span.length() > 0) {
-      steps.steps.push_back({range.span, 0, 0, range.number});
+      steps.steps.push_back({range.span, 0, 0, range.number, range.name});
     } else {
       ++steps.partial;
     }

@@ -31,6 +31,7 @@ Step MakeStep(const DetectedStep& detected, uint64_t number, const CategoryTimel
   const auto last = std::upper_bound(first, op_ends.end(), detected.span.end);
   step.op_count = static_cast<uint64_t>(last - first);
   step.batch_count = detected.batches;
+  step.name = detected.name;
   step.capture = detected.capture;
   return step;
 }

@@ -22,6 +22,7 @@ struct Step {
   CategoryTimes times = {};  // by Category; they add up to the length
   uint64_t op_count = 0;
   uint32_t batch_count = 0, capture = 0;
+  uint32_t name = 0;  // string id of the range that is the step; 0: no range
   bool is_warmup = false;
   std::optional<Category> outlier;  // what makes it differ so much; none: it does not
 };

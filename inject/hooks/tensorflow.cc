@@ -9,7 +9,9 @@
 #include <atomic>
 
 #include "inject/hook_list.h"
+#include "inject/marked_captures.h"
 #include "inject/state.h"
+#include "inject/tensorflow/function_steps.h"
 #include "inject/tensorflow/level.h"
 #include "inject/tensorflow/library.h"
 #include "inject/tensorflow/recorder.h"
@@ -38,6 +40,7 @@ GPUPROF_EXPORT void gpuprof_trace_me_record(tensorflow::TraceMe* mark) asm(
     "_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE");
 GPUPROF_EXPORT void gpuprof_trace_me_record(tensorflow::TraceMe* mark) {
   if (Recording(proto::kSourceOps)) tensorflow::RecordMark(*mark);
+  if (WatchesRanges()) tensorflow::CountMark(*mark);
   if (tensorflow::IsForProgram(*mark)) PassOn(mark);
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "inject/state.h"
+#include "inject/tensorflow/function_steps.h"
 #include "inject/tensorflow/recorder.h"
 #include "inject/tool_lock.h"
 
@@ -72,7 +73,7 @@ void SetOurs(int32_t ours) {
 }
 
 int32_t WantedLevel() {
-  if (!Recording(proto::kSourceOps)) return 0;
+  if (!Recording(proto::kSourceOps)) return WantsFunctionSteps() ? kFunctions : 0;
   return g_is_warm.load() != 0 ? kOperations : kFunctions;
 }
 
@@ -96,7 +97,12 @@ bool BeginsWith(const char* text, uint32_t bytes, const char* wanted) {
 
 }  // namespace
 
-void CaptureBegins() noexcept { Apply(); }
+void MarksAreWanted() noexcept { Apply(); }
+
+void CaptureBegins() noexcept {
+  if (g_is_warm.load() == 0 && IsWarm()) g_is_warm.store(1);  // by runs before the capture
+  Apply();
+}
 
 void CaptureEnds() noexcept { Apply(); }
 

@@ -11,7 +11,8 @@
 //
 // At level 2 an operation is marked if the executor holds it for expensive. The executor learns
 // costs only from runs without marks. So a capture begins with level 1, which has runs of functions
-// and waits for input. It goes on with level 2 when functions have run for a while.
+// and waits for input. It goes on with level 2 when functions have run for a while. Before a
+// capture that begins at a step, level 1 tells the steps.
 
 #pragma once
 
@@ -21,6 +22,10 @@
 #include "inject/tensorflow/trace_me.h"
 
 namespace gpuprof::inject::tensorflow {
+
+// Marks are wanted, or no longer: for steps that begin a capture (function_steps.h). Control
+// thread.
+void MarksAreWanted() noexcept;
 
 // A capture that records operations begins or ends. Any thread, not in a hook.
 void CaptureBegins() noexcept;

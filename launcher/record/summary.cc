@@ -176,7 +176,7 @@ std::string WhyNothing(const RunFacts& facts) {
     return "no process came to step " + std::to_string(capture.first_step) +
            " (--capture). Steps are ranges named 'step' or 'iteration', with or without a "
            "number: of NVTX, ITT or record_function. Without ranges, steps are PyTorch's optimizer "
-           "steps. Name other ranges with steps:FIRST-LAST@RANGE";
+           "steps, or runs of TensorFlow's function. Name other ranges with steps:FIRST-LAST@RANGE";
   }
   if (capture.when == Capture::When::kProfilerCalls) {
     return "the program never called cudaProfilerStart (--capture=cuda-profiler), nor "

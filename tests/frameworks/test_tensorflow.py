@@ -96,6 +96,40 @@ def test_without_functions_the_batches_are_the_steps(record):
     assert abs(_all_steps(series) - 120) <= 1, series
 
 
+@pytest.mark.parametrize("kind", ["fit", "loop", "eager"])
+@pytest.mark.parametrize("first, last", [(10, 15), (1, 3), (59, 60)])
+def test_a_capture_of_steps_counts_as_stats_does(record, kind, first, last):
+    """Steps are counted while nothing is recorded."""
+    outcome = _recorded(record, kind, "60", options=(f"--capture=steps:{first}-{last}",))
+    trace = outcome.trace()
+    assert trace.lost == 0, trace.losses
+    result = _stats(outcome.bundle, "steps")
+    assert [step["number"] for step in result["steps"]] == list(range(first, last + 1)), result
+    (series,) = result["series"]
+    assert (_all_steps(series), series["partial_count"]) == (last - first + 1, 0), series
+
+
+def test_a_capture_of_steps_goes_by_the_programs_numbers(record, tmp_path):
+    outcome = _recorded(record, "numbered", "60", str(tmp_path / "logs"), options=("--capture=steps:120-124",))
+    result = _stats(outcome.bundle, "steps")
+    assert [step["number"] for step in result["steps"]] == [120, 121, 122, 123, 124], result
+    assert result["series"][0]["method"] == "ranges"
+
+
+@pytest.mark.parametrize("name, steps", [("train_step", [20, 21]), ("other_step", None)])
+def test_a_capture_of_steps_may_name_the_function(record, name, steps):
+    outcome = _recorded(record, "loop", "60", options=(f"--capture=steps:20-21@{name}",))
+    if steps is None:
+        assert b"nothing was recorded: no process came to step 20" in outcome.err
+        return
+    assert [step["number"] for step in _stats(outcome.bundle, "steps")["steps"]] == steps
+
+
+def test_steps_that_never_come_are_told(record):
+    outcome = _recorded(record, "fit", "40", options=("--capture=steps:50-60",))
+    assert b"--capture names steps 50 to 60, and the last step here was 40" in outcome.err
+
+
 def test_without_ops_the_library_makes_no_marks(record):
     outcome = _recorded(record, "fit", "120", options=("--trace=locks,threads",))
     assert len(outcome.trace().ops["time"]) == 0

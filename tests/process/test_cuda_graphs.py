@@ -142,6 +142,16 @@ def test_nodes_belong_to_what_captured_them(graphs, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
+def test_time_of_nodes_by_who_made_them(graphs, release):
+    """The double's program has no operations: the function that captured is known, and the executable graph's nodes lead to it."""
+    trace, truth, outcome = graphs(20, "--graphs=node", "--trace", "cuda,launches", personality=release)
+    (row,) = stats(outcome.bundle, "--by", "owner")["graphs"]
+    assert (row["name"], row["owner_gap"], row["node_count"], row["count"]) == ("not known", "outside", 5, 100)
+    assert row["launched_by"] == "main"
+    assert row["source_graph"] == stats(outcome.bundle)["graphs"][0]["source_graph"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
 def test_as_wholes_every_launch_is_one_row(graphs, release):
     trace, truth, outcome = graphs(20, "--graphs=whole", personality=release)
     assert trace.node_rows() == []
@@ -206,6 +216,10 @@ def test_graphs_older_than_the_capture_are_marked(rounds, option, release):
     assert not whole
     rows = {row["graph"]: (row["made"], row["count"]) for row in stats(outcome.bundle)["graphs"]}
     assert rows == {**{graph: ("before_capture", 4) for graph in old}, **{graph: ("in_capture", 5) for graph in new}}
+    owners = stats(outcome.bundle, "--by", "owner")["graphs"]
+    assert {row["owner_gap"] for row in owners} == {"before_capture", "outside"}
+    counts = collections.Counter(trace.node_rows())
+    assert sum(row["count"] for row in owners) == sum(counts.values())
 
 
 def test_clones_and_child_graphs_lead_to_what_the_program_made(rounds):

@@ -357,3 +357,22 @@ def test_the_name_decides_nothing(tmp_path):
     path = tmp_path / "trace.data"
     shutil.copy(FILES[0], path)
     assert _stats(path, "kernels")["kernels"] == _stats(FILES[0], "kernels")["kernels"]
+
+
+def test_annotations_of_nodes_of_graphs_are_their_owners(tmp_path):
+    """As PyTorch writes what mark_kernels() kept of a captured graph. Nodes without annotations say why they have no owner."""
+    call = {"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 5, "tid": 5, "ts": 10, "dur": 3, "args": {"correlation": 1}}
+    events = [call]
+    for i, told in enumerate([{"annotation": "attention"}, {"name": "mlp", "layer": "3"}, {"name": "mlp", "layer": "3"}, {}]):
+        args = {"device": 0, "context": 1, "stream": 7, "correlation": 1, "graph id": 3, "graph node id": (3 << 32) + i + 1, **told}
+        events.append({"ph": "X", "cat": "kernel", "name": f"k{i}", "pid": 0, "tid": 7, "ts": 20 + 10 * i, "dur": 2 + i, "args": args})
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    owners = {row["name"]: row for row in _stats(path, "graphs", "--by", "owner")["graphs"]}
+    assert {name: (row["count"], row["total_ns"], row["owner_evidence"]) for name, row in owners.items()} == {
+        "attention": (1, 2_000, "source"), "mlp": (2, 7_000, "source"), "not known": (1, 5_000, "graph")}
+    assert owners["not known"]["owner_gap"] == "not_told" and owners["mlp"]["node_count"] == 2
+    kernels = {row["name"]: (row["op"], row["op_evidence"]) for row in _stats(path, "kernels", "--by", "op")["kernels"]}
+    assert kernels == {"k0": ("attention", "source"), "k1": ("mlp", "source"), "k2": ("mlp", "source"), "k3": ("graph", "graph")}
+    text = gpuprof("stats", "graphs", "--by", "owner", str(path)).out.decode()
+    assert "not known: nodes without a known original" in text

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/model/process_name.h"
+#include "analysis/passes/device/iteration_rows.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -33,6 +34,7 @@ results::Step StepRow(const Process& process, const StepAnalysis& steps, const S
   row.set_warmup(step.is_warmup);
   row.set_outlier(step.outlier.has_value());
   if (step.outlier) row.set_outlier_category(std::string(CategoryName(*step.outlier)));
+  FillIteration(process, step, &row);
   return row;
 }
 

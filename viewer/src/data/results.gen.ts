@@ -19,7 +19,7 @@ export interface Passes {
   idle: { result: Idle; by: never };
   critical_path: { result: CriticalPaths; by: never };
   overlap: { result: Overlap; by: never };
-  graphs: { result: Graphs; by: "graph" | "node" };
+  graphs: { result: Graphs; by: "graph" | "node" | "owner" };
   overhead: { result: Overheads; by: "kind" | "thread" };
   ranges: { result: Ranges; by: "name" | "domain" };
   counters: { result: Counters; by: never };
@@ -74,6 +74,7 @@ export interface Steps {
   advice: string;
   device_series: DeviceSeries[];
   device_steps: DeviceStep[];
+  iteration_series: IterationSeries[];
 }
 
 export interface Ops {
@@ -648,6 +649,9 @@ export interface Step {
   host: string;
   tid: number;
   blocked_ns: number;
+  phase: "none" | "prefill" | "decode" | "mixed" | "idle";
+  request_count: number | null;
+  token_count: number | null;
 }
 
 export interface OverviewMain {
@@ -699,6 +703,24 @@ export interface DeviceStep {
   kernel_count: number;
   warmup: boolean;
   categories: CategoryTime[];
+}
+
+export interface IterationSeries {
+  pid: number;
+  host: string;
+  tid: number;
+  phase: "none" | "prefill" | "decode" | "mixed" | "idle";
+  count: number;
+  total_ns: number;
+  median_ns: number;
+  p95_ns: number;
+  mean_request_count: number | null;
+  token_count: number | null;
+  tokens_per_s: number | null;
+  busy_ratio: number | null;
+  gap_total_ns: number | null;
+  gap_median_ns: number | null;
+  gap_p95_ns: number | null;
 }
 
 export interface OpDevice {
@@ -1151,6 +1173,11 @@ export interface Graph {
   kind: "none" | "copy" | "kernel" | "set" | null;
   mangled: string | null;
   host: string;
+  owner_evidence: "none" | "call" | "capture" | "graph" | "source" | null;
+  owner_gap: "none" | "before_capture" | "not_told" | "outside" | null;
+  node_count: number | null;
+  launched_by: string | null;
+  shapes: string | null;
 }
 
 export interface GraphModeChange {

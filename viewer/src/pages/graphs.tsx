@@ -17,11 +17,12 @@ import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 import { wordOfKernel } from "./families";
 
-type By = "graphs" | "graphs:node";
+type By = "graphs" | "graphs:node" | "graphs:owner";
 
 const CHOICES: readonly (readonly [By, string])[] = [
   ["graphs", "Graph"],
   ["graphs:node", "Node"],
+  ["graphs:owner", "Owner"],
 ];
 
 function nodeLook(node: Graph): Look {

@@ -188,6 +188,20 @@ export function Steps() {
           series={series}
         />
       ))}
+      {result.iteration_series.length > 0 && (
+        <section class="section">
+          <h2>
+            Iterations of a serving engine<small>by phase</small>
+          </h2>
+          <Table
+            rows={result.iteration_series}
+            columns={columnsOf("steps", "iteration_series", "", result.iteration_series)}
+            noun={nounOf("steps", "iteration_series")}
+            sort="total_ns"
+            isSide
+          />
+        </section>
+      )}
       {result.series.length > 0 && (
         <p class="quiet small" style={{ marginTop: "8px" }}>
           {result.series

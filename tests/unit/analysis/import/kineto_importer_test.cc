@@ -103,6 +103,24 @@ TEST(KinetoImporter, ShapesOfLaunchesMakeSignatures) {
   EXPECT_EQ(kernels.signature[0], kernels.signature[1]);
 }
 
+// As PyTorch writes what torch.cuda.graph(enable_annotations=True) and mark_kernels() kept.
+TEST(KinetoImporter, AnnotationsOfNodesOfGraphsAreKept) {
+  const std::string node = R"(,"graph id":3,"graph node id":17)";
+  const auto processes = Import(
+      "[" + Call(1, 1) + "," + Kernel("a", 20, 5, 1, node + R"(,"annotation":"residual_add")") +
+      "," + Kernel("b", 30, 5, 1, node + R"(,"name":"linear_fwd","layer":"0")") + "," +
+      Kernel("c", 40, 5, 1, node) + "," + Kernel("d", 50, 5, 1, R"(,"annotation":"of no graph")") +
+      "]");
+  ASSERT_EQ(processes.size(), 1u);
+  const KernelTable& kernels = StreamOf(processes[0])->kernel;
+  ASSERT_EQ(kernels.rows(), 4u);
+  ASSERT_EQ(kernels.detail.size(), 4u);
+  EXPECT_EQ(processes[0].String(kernels.detail[0]), R"({"annotation":"residual_add"})");
+  EXPECT_EQ(processes[0].String(kernels.detail[1]), R"({"annotation":"linear_fwd"})");
+  EXPECT_EQ(kernels.detail[2], 0u);
+  EXPECT_EQ(kernels.detail[3], 0u);
+}
+
 TEST(KinetoImporter, AnEndBehindLaterWorkOfTheStreamIsClipped) {
   KinetoImporter importer;
   const auto processes = Import("[" + Call(1, 1) + "," + Kernel("long", 20, 500, 1) + "," +

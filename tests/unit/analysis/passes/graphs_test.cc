@@ -84,6 +84,50 @@ TEST(Graphs, LaunchesOfAGraphByTheirNodes) {
   EXPECT_EQ(graph.first_ns(), 7 * kMs);
 }
 
+TEST(Graphs, ByTheOperationsThatMadeTheNodes) {
+  ProcessBuilder builder(5);
+  Make(&builder);
+  Graphs& graphs = builder.process().graphs;
+  graphs.nodes[11].made_by = graphs.nodes[21].made_by = 5;
+  graphs.nodes[11].made_ns = 2 * kMs;
+  graphs.nodes[21].made_ns = 7 * kMs;  // outside of operations
+  graphs.made[8] = {0, true, true};    // older than the capture
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  const uint32_t stack = builder.Stack({NamedFrame(builder.Id("model.py(9): forward"))});
+  TrackBuilder& main = builder.Thread(5, "main");
+  main.Op("aten::mm", kMs, 5 * kMs);
+  main.Call("cudaLaunchKernel", 2 * kMs - kUs, 2 * kMs + kUs, 1).Launch(2 * kMs - kUs, 1, stack);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const int64_t at = (i + 2) * 20 * kMs;
+    main.Call("cudaGraphLaunch_v10000", at, at + 10 * kUs, 50 + i);
+    stream.Kernel(kernel, at + kMs, at + 5 * kMs, 50 + i, 4, 14);
+    stream.Copy(1, 2, 3, 64, at + 6 * kMs, at + 8 * kMs, 50 + i, 1, 4, 24);
+    stream.Kernel(kernel, at + 9 * kMs, at + 10 * kMs, 50 + i, 4, 99);  // of a conditional's body
+    stream.Kernel(kernel, at + 11 * kMs, at + 12 * kMs, 50 + i, 8, 81);
+  }
+  const auto result = RunBy<results::Graphs>("graphs", MakeTrace({&builder}), "owner");
+  std::vector<std::string> names;
+  std::vector<results::OwnerGap> gaps;
+  for (const results::Graph& row : result.graphs()) {
+    names.push_back(row.name());
+    gaps.push_back(row.owner_gap());
+    EXPECT_EQ(row.count(), 3u);
+  }
+  EXPECT_THAT(names, ElementsAre("aten::mm", "not known", "not known", "not known"));
+  EXPECT_EQ(gaps[0], results::OWNER_GAP_NONE);
+  EXPECT_EQ(gaps[1], results::OWNER_GAP_OUTSIDE);
+  EXPECT_THAT(std::vector(gaps.begin() + 2, gaps.end()),
+              testing::UnorderedElementsAre(results::OWNER_GAP_NOT_TOLD,
+                                            results::OWNER_GAP_BEFORE_CAPTURE));
+  const results::Graph& owned = result.graphs(0);
+  EXPECT_EQ(owned.owner_evidence(), results::OWNER_EVIDENCE_CAPTURE);
+  EXPECT_EQ(owned.launched_by(), "model.py(9): forward");
+  EXPECT_EQ(owned.source_graph(), 1u);
+  EXPECT_EQ(owned.node_count(), 1u);
+  EXPECT_EQ(owned.total_ns(), 12 * kMs);
+}
+
 TEST(Graphs, AsWholesTheyKeepWhatIsKnownOfTheirMaking) {
   ProcessBuilder builder(5);
   Make(&builder);

@@ -284,7 +284,13 @@ TEST(StepDetector, NoMarksNoSteps) {
             std::string::npos);
   EXPECT_NE(NoStepsAdvice({.op_rows = 2, .framework_seen = true}).find("--step-marker"),
             std::string::npos);
-  EXPECT_NE(NoStepsAdvice({.framework_seen = true}).find("doctor"), std::string::npos);
+  EXPECT_NE(NoStepsAdvice({.framework_seen = true, .pytorch_seen = true}).find("doctor"),
+            std::string::npos);
+  const std::string other = NoStepsAdvice({.framework_seen = true, .has_samples = true});
+  EXPECT_EQ(other.find("PyTorch"), std::string::npos) << "it is not the framework here";
+  EXPECT_NE(other.find("gpuprof stats python"), std::string::npos);
+  const std::string service = NoStepsAdvice({.op_rows = 2, .has_samples = true});
+  EXPECT_NE(service.find("gpuprof stats python"), std::string::npos);
   EXPECT_NE(NoStepsAdvice({}).find("neither PyTorch nor TensorFlow ran here"), std::string::npos);
   const std::string sampled = NoStepsAdvice({.has_samples = true});
   EXPECT_EQ(sampled.find("PyTorch"), std::string::npos);

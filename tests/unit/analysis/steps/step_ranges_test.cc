@@ -73,6 +73,16 @@ TEST(StepNames, WhatVllmExecutesAtATimeIsAStep) {
   EXPECT_EQ(Read("execute_context_1(888)_generation_0(0)", "mine"), "not a step");
 }
 
+TEST(StepNames, IterationsOfOtherEnginesAreSteps) {
+  EXPECT_EQ(Read("step[DECODE bs=62]"), "step");
+  EXPECT_EQ(Read("Iteration(515): 0 context requests, 0 context tokens, 20 generation requests, 20 "
+                 "generation tokens"),
+            "Iteration 515");
+  EXPECT_EQ(Read("[Executor] _forward_step 17: 2 ctx reqs, 0 gen reqs"),
+            "[Executor] _forward_step 17");
+  EXPECT_EQ(Read("decode[bs=3]"), "decode");
+}
+
 TEST(StepNames, TheUsersNameReplacesTheWords) {
   EXPECT_EQ(Read("forward", "forward"), "forward");
   EXPECT_EQ(Read("forward 12", "forward"), "forward 12");

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows of results about iterations of serving engines. For passes; pure.
+
+#pragma once
+
+#include "analysis/model/trace.h"
+#include "analysis/steps/step_summary.h"
+#include "proto/results/steps.pb.h"
+
+namespace gpuprof::analysis {
+
+// Fills what the mark of a step says of its requests, if the step is an iteration.
+void FillIteration(const Process& process, const Step& step, results::Step* row);
+
+// Adds a row for each phase of a thread's iterations. `devices`: what devices did in the steps of
+// this thread; null: that is not known.
+void AddIterationSeries(const Process& process, const StepAnalysis& steps,
+                        const results::Steps* devices, results::Steps* out);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Iterations of serving engines: what their names say, and sums by phase.
+
+#include "analysis/steps/iterations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proto/results/steps.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using proto::IterationPhase;
+using test::kMs;
+using test::MakeTrace;
+using test::ProcessBuilder;
+using test::TrackBuilder;
+using testing::ElementsAre;
+
+// "prefill 15 requests 15360 tokens": what a name tells, and "-" for what it does not tell.
+std::string Read(const std::string& name) {
+  const proto::IterationName read =
+      proto::ReadIterationName(name.data(), static_cast<uint32_t>(name.size()));
+  if (!read.is_iteration) return "no iteration";
+  constexpr const char* kPhases[] = {"unknown", "prefill", "decode", "mixed", "idle"};
+  const auto told = [](uint64_t number) {
+    return number == proto::IterationName::kUntold ? std::string("-") : std::to_string(number);
+  };
+  return (read.number == proto::IterationName::kUntold ? "" : told(read.number) + ": ") +
+         kPhases[static_cast<size_t>(read.phase)] + " " + told(read.requests) + " requests " +
+         told(read.tokens) + " tokens";
+}
+
+TEST(IterationNames, OfVllm) {
+  EXPECT_EQ(Read("execute_context_1(888)_generation_0(0)"), "prefill 1 requests 888 tokens");
+  EXPECT_EQ(Read("execute_context_1(888_788544)_generation_0(0)"), "prefill 1 requests 888 tokens");
+  EXPECT_EQ(Read("execute_context_2(512)_generation_30(30)"), "mixed 32 requests 542 tokens");
+  EXPECT_EQ(
+      Read("execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)"),
+      "decode 32 requests 32 tokens");
+  EXPECT_EQ(Read("execute_15360_context_15(sq15360sk15360sqsq15728640sqsk15728640)_generation_0("
+                 "sq0sk0sqsq0sqsk0)"),
+            "prefill 15 requests 15360 tokens");
+  EXPECT_EQ(Read("Iteration(515): 0 context requests, 0 context tokens, 20 generation requests, 20 "
+                 "generation tokens"),
+            "515: decode 20 requests 20 tokens");
+  EXPECT_EQ(Read("Iteration(7)"), "7: unknown - requests - tokens");
+  EXPECT_EQ(Read("execute_something_generation_else"), "unknown - requests - tokens");
+  EXPECT_EQ(Read("execute_model"), "no iteration");
+}
+
+TEST(IterationNames, OfSglang) {
+  EXPECT_EQ(Read("step[EXTEND bs=15 toks=15360]"), "prefill 15 requests 15360 tokens");
+  EXPECT_EQ(Read("step[EXTEND bs=2 toks=12 c_sqsq=80 c_sqsk=120 c_sk=20]"),
+            "prefill 2 requests 12 tokens");
+  EXPECT_EQ(Read("step[DECODE bs=62]"), "decode 62 requests - tokens") << "speculation makes more";
+  EXPECT_EQ(Read("step[mixed bs=9 ext=500 dec=8]"), "mixed 9 requests 508 tokens");
+  EXPECT_EQ(Read("step[MIXED bs=2]"), "mixed 2 requests - tokens");
+  EXPECT_EQ(Read("step[TARGET_VERIFY bs=4]"), "decode 4 requests - tokens");
+  EXPECT_EQ(Read("step[DRAFT_EXTEND_V2 bs=1]"), "unknown 1 requests - tokens");
+  EXPECT_EQ(Read("step[idle]"), "idle - requests - tokens");
+  EXPECT_EQ(Read("step[3]"), "no iteration");
+}
+
+TEST(IterationNames, OfOthers) {
+  EXPECT_EQ(Read("[Executor] _forward_step 17: 2 ctx reqs, 300 ctx tokens, 0 gen reqs"),
+            "17: prefill 2 requests 300 tokens");
+  EXPECT_EQ(Read("[Executor] _forward_step 18: 2 ctx reqs, 300 ctx tokens, 5 gen reqs"),
+            "18: mixed 7 requests - tokens");
+  EXPECT_EQ(Read("[Executor] _forward_step 19: 0 ctx reqs, 64 gen reqs"),
+            "19: decode 64 requests - tokens");
+  EXPECT_EQ(Read("executeStep: 0 ctx reqs, 0 gen reqs"), "idle 0 requests 0 tokens");
+  EXPECT_EQ(Read("prefill[bs=2 tok=16384]"), "prefill 2 requests 16384 tokens");
+  EXPECT_EQ(Read("step"), "no iteration");
+  EXPECT_EQ(Read(""), "no iteration");
+  EXPECT_EQ(Read("decode[bs=1234567890123456789]"), "no iteration") << "the number is too long";
+}
+
+// Prefill of 10 ms, then decodes of 2 ms with 1 ms between them, by 4 requests.
+void Serve(ProcessBuilder* builder, const std::string& decode) {
+  TrackBuilder& track = builder->Thread(9, "engine");
+  int64_t at = 0;
+  for (int round = 0; round < 5; ++round) {
+    track.Range("", "execute_context_4(400)_generation_0(0)", at, at + 10 * kMs);
+    at += 11 * kMs;
+    for (int i = 0; i < 8; ++i, at += 3 * kMs) track.Range("", decode, at, at + 2 * kMs);
+  }
+}
+
+TEST(Iterations, ByPhase) {
+  ProcessBuilder builder(9);
+  Serve(&builder, "execute_context_0(0)_generation_4(4)");
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  ASSERT_EQ(result.steps_size(), 45);
+  EXPECT_EQ(result.steps(0).phase(), results::ITERATION_PHASE_PREFILL);
+  EXPECT_EQ(result.steps(0).request_count(), 4u);
+  EXPECT_EQ(result.steps(0).token_count(), 400u);
+  EXPECT_EQ(result.steps(1).phase(), results::ITERATION_PHASE_DECODE);
+  EXPECT_EQ(result.steps(1).token_count(), 4u);
+  ASSERT_EQ(result.iteration_series_size(), 2);
+  const results::IterationSeries& prefill = result.iteration_series(0);
+  const results::IterationSeries& decode = result.iteration_series(1);
+  EXPECT_EQ(prefill.phase(), results::ITERATION_PHASE_PREFILL);
+  EXPECT_EQ(prefill.count() + result.series(0).warmup_count(), 5u);
+  EXPECT_EQ(decode.phase(), results::ITERATION_PHASE_DECODE);
+  EXPECT_EQ(decode.count(), 40u);
+  EXPECT_EQ(decode.median_ns(), 2 * kMs);
+  EXPECT_EQ(decode.p95_ns(), 2 * kMs);
+  EXPECT_DOUBLE_EQ(decode.mean_request_count(), 4);
+  EXPECT_EQ(decode.token_count(), 160u);
+  EXPECT_DOUBLE_EQ(decode.tokens_per_s(), 2000) << "4 tokens in 2 ms";
+  EXPECT_EQ(decode.gap_median_ns(), 1 * kMs);
+  EXPECT_EQ(decode.gap_total_ns(), 39 * kMs) << "the last one has no next";
+  EXPECT_FALSE(decode.has_busy_ratio()) << "no device worked";
+}
+
+TEST(Iterations, WhatAMarkDoesNotTellIsAbsent) {
+  ProcessBuilder builder(9);
+  Serve(&builder, "step[DECODE bs=4]");
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  const results::IterationSeries& decode = result.iteration_series(1);
+  EXPECT_EQ(decode.phase(), results::ITERATION_PHASE_DECODE);
+  EXPECT_DOUBLE_EQ(decode.mean_request_count(), 4);
+  EXPECT_FALSE(decode.has_token_count());
+  EXPECT_FALSE(decode.has_tokens_per_s());
+  EXPECT_FALSE(result.steps(1).has_token_count());
+}
+
+TEST(Iterations, TheDeviceIsBusyInAPartOfThem) {
+  ProcessBuilder builder(9);
+  Serve(&builder, "execute_context_0(0)_generation_4(4)");
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  TrackBuilder& track = builder.Thread(9, "engine");
+  int64_t at = 0;
+  uint32_t number = 0;
+  const auto launch = [&](int64_t begin, int64_t length) {
+    ++number;
+    track.Call("cudaLaunchKernel", begin, begin + kMs / 100, number);
+    stream.Kernel(kernel, begin + kMs / 100, begin + kMs / 100 + length, number);
+  };
+  for (int round = 0; round < 5; ++round) {
+    launch(at, 9 * kMs);
+    at += 11 * kMs;
+    for (int i = 0; i < 8; ++i, at += 3 * kMs) launch(at, kMs);
+  }
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  const results::IterationSeries& decode = result.iteration_series(1);
+  ASSERT_TRUE(decode.has_busy_ratio());
+  EXPECT_NEAR(decode.busy_ratio(), 1.0 / 3, 0.02) << "1 ms of each 3";
+}
+
+TEST(Iterations, OtherStepsHaveNone) {
+  ProcessBuilder builder(9);
+  TrackBuilder& track = builder.Thread(9);
+  for (int i = 0; i < 6; ++i) track.Range("", "step", i * 10 * kMs, (i * 10 + 9) * kMs);
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  EXPECT_EQ(result.iteration_series_size(), 0);
+  EXPECT_EQ(result.steps(0).phase(), results::ITERATION_PHASE_NONE);
+  EXPECT_FALSE(result.steps(0).has_request_count());
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis
