@@ -4,6 +4,7 @@
 #include "inject/python_start.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -17,6 +18,8 @@
 #include "inject/state.h"
 #include "inject/tool_thread.h"
 #include "proto/ticks.h"
+
+extern "C" char** environ;
 
 namespace gpuprof::inject {
 namespace {
@@ -33,6 +36,37 @@ bool BeginsWith(const char* text, const char* begin) {
     ++begin;
   }
   return *begin == 0;
+}
+
+bool IsSame(const char* text, const char* other) {
+  return BeginsWith(text, other) && BeginsWith(other, text);
+}
+
+// Returns whether CPython checks its memory: it then refuses the memory that an audit hook takes
+// before it is initialised, when it gives that memory back at the end. It does so by -X dev and by
+// PYTHONDEVMODE, and by PYTHONMALLOC. Options of the program count, too: they are seldom the same.
+bool ChecksMemory() {
+  for (char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    for (const char* name : {"PYTHONDEVMODE=", "PYTHONMALLOC="}) {
+      if (BeginsWith(*entry, name)) return true;
+    }
+  }
+  char words[4096];
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const long n = raw::Call(SYS_read, fd, raw::Arg(words), sizeof(words) - 1);
+  raw::Call(SYS_close, fd);
+  if (n <= 0) return false;
+  words[n] = 0;
+  bool is_value = false;
+  for (long at = 0; at < n; ++at) {
+    const char* const word = words + at;
+    if (IsSame(word, "-Xdev") || (is_value && IsSame(word, "dev"))) return true;
+    is_value = IsSame(word, "-X");
+    while (words[at] != 0) ++at;
+  }
+  return false;
 }
 
 // The session of the capture, whose recording is on, is begun by the control thread, which may wait
@@ -74,7 +108,7 @@ int OnAudit(const char* event, void*, void*) {
 
 void AwaitPythonStart() noexcept {
   constexpr uint32_t kSources = proto::kSourcePythonCalls | proto::kSourcePythonGc;
-  if ((g_settings.sources & kSources) == 0 || !HasPython()) return;
+  if ((g_settings.sources & kSources) == 0 || !HasPython() || ChecksMemory()) return;
   using Hook = int (*)(const char* event, void* arguments, void* data);
   // From 3.8 on, and before CPython is initialised.
   const auto add =

@@ -196,6 +196,7 @@ void TakeOver(RingHeader* ring, int tid) {
   ring->last_stack_frames = 0;
   ring->open_ops.store(0, std::memory_order_relaxed);
   ring->open_ranges.store(0, std::memory_order_relaxed);
+  ring->open_calls.store(0, std::memory_order_relaxed);
   ring->open_wait_start.store(0, std::memory_order_relaxed);
   raw::Call(SYS_prctl, 16 /* PR_GET_NAME */, raw::Arg(ring->name));
   ring->track = g_process.next_track.fetch_add(1, std::memory_order_relaxed) + 1;

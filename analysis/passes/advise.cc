@@ -15,6 +15,7 @@
 #include "analysis/passes/passes.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/sources.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -26,6 +27,20 @@ bool AnyRows(PassContext& context, proto::ChunkKind kind) {
     }
   }
   return false;
+}
+
+// Returns whether pauses of Python's collector were recorded, if there were any. Traces of other
+// tools have them among the calls of functions.
+bool HasPauses(PassContext& context) {
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    if ((process.sources & proto::kSourcePythonGc) != 0) return true;
+    const bool has_own_calls = (process.sources & proto::kSourcePythonCalls) != 0;
+    for (const Track& track : process.tracks) {
+      if (!has_own_calls && track.Rows(proto::ChunkKind::kPython) != 0) return true;
+    }
+  }
+  return AnyRows(context, proto::ChunkKind::kGcPause);
 }
 
 // Returns whether what a rule needs was recorded, and only summed: there is too much of it.
@@ -94,8 +109,7 @@ bool IsMet(PassContext& context, const results::Overview& overview, const RuleIn
     case results::RULE_NEED_SAMPLES:
       return AnyRows(context, proto::ChunkKind::kSample);
     case results::RULE_NEED_PAUSES:
-      return AnyRows(context, proto::ChunkKind::kGcPause) ||
-             AnyRows(context, proto::ChunkKind::kPython);
+      return HasPauses(context);
     case results::RULE_NEED_READINGS:
       return HasReadings(context);
     default:

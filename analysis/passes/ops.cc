@@ -126,6 +126,7 @@ OpGrouping GroupingOf(const std::string& by) {
   if (by == "thread") return OpGrouping::kThread;
   if (by == "shape") return OpGrouping::kShape;
   if (by == "type") return OpGrouping::kType;
+  if (by == "category") return OpGrouping::kCategory;
   return OpGrouping::kName;
 }
 

@@ -64,7 +64,7 @@ const results::Overview& OverviewOf(PassContext& context);
 const std::vector<Finding>& FindingsOf(PassContext& context);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
-enum class OpGrouping { kName, kType, kShape, kProcess, kThread };
+enum class OpGrouping { kName, kType, kShape, kCategory, kProcess, kThread };
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
 
 // Computes locks without names and stacks: the caller is an address until NameLock is called for a

@@ -127,9 +127,8 @@ const std::vector<PassEntry>& PassTable() {
        kWork | kHostWork},
       {{"ops",
         "Framework operations: time of the host and of GPUs, eager or compiled, by name, type, "
-        "shape "
-        "or module",
-        {"name", "type", "shape", "module", "instance", "process", "thread"}},
+        "shape, category or module",
+        {"name", "type", "shape", "category", "module", "instance", "process", "thread"}},
        RunOps,
        results::Ops::descriptor,
        "ops",

@@ -53,7 +53,7 @@ std::string PausesHeading(const results::Python& result) {
 
 std::string Nothing(const results::Python& result) {
   if (result.has_traced() && !result.meta().skipped().empty())
-    return "No traced function was called, and the garbage collector did not run.\n";
+    return "No call of a traced function and no pause of the garbage collector was recorded.\n";
 
   if (!result.meta().skipped().empty())
     return "Samples of stacks were not recorded. To record them: " +

@@ -153,6 +153,10 @@ uint64_t NewestOpenSpan(const RingHeader& ring) {
   for (uint32_t i = 0; i < std::min(ranges, proto::kMaxOpenRanges); ++i) {
     newest = std::max(newest, ring.open_range[i].start);
   }
+  const uint32_t calls = ring.open_calls.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < std::min(calls, proto::kMaxOpenCalls); ++i) {
+    newest = std::max(newest, ring.open_call[i].start);
+  }
   return newest;
 }
 

@@ -169,6 +169,16 @@ def test_isolated_interpreters(same, version, flags):
 
 
 @pytest.mark.parametrize("version", PYTHONS)
+@pytest.mark.parametrize("way", ["flag", "variable", "allocator"])
+def test_interpreters_that_check_their_memory(record, version, way):
+    """CPython refuses memory that was taken before it checks: it aborts at its end. The begin of the program may be missing."""
+    flags, variables = {"flag": (["-X", "dev"], {}), "variable": ([], {"PYTHONDEVMODE": "1"}), "allocator": ([], {"PYTHONMALLOC": "debug"})}[way]
+    outcome = record([PYTHONS[version], *flags, SCRIPT, "recursion"], TRACE, env=variables)
+    assert outcome.status == 0, outcome.err.decode()
+    assert counts_of(calls_of(outcome.bundle)).get("fib", 0) <= ALL_OF_FIB_12
+
+
+@pytest.mark.parametrize("version", PYTHONS)
 def test_only_what_matches(record, version):
     command = [PYTHONS[version], SCRIPT, "recursion"]
     assert rows_of(record(command, "--python=trace:other.*,__main__").bundle, "python") == []

@@ -81,13 +81,14 @@ void* Main(void*) {
   const uint64_t cpu_before = agent.cpu_ns.load();
   for (;;) {
     const uint32_t changes = agent.changes.load();
-    const uint64_t calls =
-        agent.interpreter != nullptr
-            ? CallsRound(*agent.python, *agent.interpreter, agent.capture.load() != 0)
-            : 0;
+    const uint64_t calls = agent.interpreter != nullptr
+                               ? CallsRound(*agent.python, *agent.interpreter, agent.capture)
+                               : 0;
     const uint64_t marks = JaxRound();
     agent.cpu_ns.store(cpu_before + proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
     const uint64_t pause = calls == 0 || (marks != 0 && marks < calls) ? marks : calls;
+    if (pause == 0 && agent.interpreter != nullptr && CallsAreDue(agent.capture.load() != 0))
+      continue;  // the capture has ended, or another one has begun
     if (pause == 0) break;
     FutexWait(&agent.changes, changes, pause);
   }

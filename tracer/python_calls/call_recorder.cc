@@ -195,7 +195,11 @@ void CallRecorderBeginNext() {
 
 void CallRecorderEnd() { g_number.fetch_add(1, std::memory_order_relaxed); }
 
-void CallRecorderAfterFork() { g_number.fetch_add(1, std::memory_order_relaxed); }
+void CallRecorderAfterFork() {
+  g_number.fetch_add(1, std::memory_order_relaxed);
+  g_too_deep.store(0, std::memory_order_relaxed);
+  g_unbegun.store(0, std::memory_order_relaxed);
+}
 
 void CallBegins(const void* code, proto::NameTable::Text* text) {
   RingHeader* const ring = g_host->enter(proto::kSourcePythonCalls);

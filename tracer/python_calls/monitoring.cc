@@ -126,6 +126,10 @@ void MonitoringEnd(const Python& python) {
   python.Does(monitoring, "set_events", python.new_long(g.id), python.new_long(0));
   Register(python, monitoring, /*begins=*/false);
   python.Does(monitoring, "free_tool_id", python.new_long(g.id));
+  // Functions that we turned off would stay so for the next tool that has the id.
+  if (PyObject* const restarted = python.CallMethod(monitoring, "restart_events"))
+    python.decrement(restarted);
+  python.clear_error();
   g.id = -1;
   python.decrement(monitoring);
 }

@@ -208,6 +208,8 @@ void ProfileThreadBegins() {
     Give(newest, /*begins=*/true);
 }
 
+void ProfileAfterFork() { g.foreign.store(0); }
+
 uint32_t ThreadsWithOwnProfile() { return g.foreign.load(); }
 
 }  // namespace gpuprof::tracer

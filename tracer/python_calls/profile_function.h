@@ -27,6 +27,8 @@ void ProfileEnd();
 // thread the function: CPython has made what it knows of a thread by then.
 void ProfileThreadBegins();
 
+// In a forked child.
+void ProfileAfterFork();
 // How many threads had a profile function of their own. Any thread.
 uint32_t ThreadsWithOwnProfile();
 

@@ -77,6 +77,7 @@ PyObject* AtExit(PyObject*, PyObject* const*, ptrdiff_t) {
     while (g.is_inside.load() != 0 && Monotonic() < until)
       FutexWait(&g.is_inside, 1, 10 * kMillisecond);
     python.restore_thread(thread);
+    Remove(python);
   }
   return python.Kept(python.none);
 }
@@ -157,7 +158,8 @@ void CallsBeginCapture(const Host* host, uint32_t number) {
   g.host = host;
   if (!CallRecorderInit(host)) return CallsRefuse("calls are not recorded: there is no memory");
   if (number > 1) CallRecorderBeginNext();
-  g.is_settled.store(g.parts.load() != 0 ? 1 : 0);
+  // What an earlier capture left in CPython may be taken out of it at this moment.
+  g.is_settled.store(0);
   if (g.is_over.load()) Settle();
 }
 
@@ -172,23 +174,28 @@ bool CallsAreDue(bool is_capturing) {
   return g.is_settled.load() == 0 || (parts & kProfile) != 0;
 }
 
-uint64_t CallsRound(const Python& python, const Interpreter& interpreter, bool is_capturing) {
-  if (!CallsAreDue(is_capturing)) return 0;
+uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
+                    const std::atomic<uint32_t>& capture) {
+  if (!CallsAreDue(capture.load() != 0)) return 0;
   const Inside inside(python);
   if (!inside.is_in()) {
+    g.is_over.store(true);
     Settle();
     return 0;
   }
-  if (!is_capturing) {
+  // It may have ended, and another one may have begun, while the thread waited for CPython.
+  if (capture.load() != 0) {
+    if (g.is_settled.load() != 0) {
+      ProfileLook();
+    } else {
+      if (g.parts.load() == 0) Begin(python, interpreter);
+      Settle();
+    }
+  }
+  if (capture.load() == 0 || g.is_over.load()) {
     LookForInterpreters(python);
     Remove(python);
     return 0;
-  }
-  if (g.is_settled.load() != 0) {
-    ProfileLook();
-  } else {
-    if (g.parts.load() == 0) Begin(python, interpreter);
-    Settle();
   }
   return (g.parts.load() & kProfile) != 0 ? kLook : 0;
 }
@@ -224,6 +231,7 @@ void CallsThreadBegins() {
 void CallsAfterForkChild() {
   if (g.host == nullptr) return;
   CallRecorderAfterFork();
+  ProfileAfterFork();
   g.is_inside.store(0);
   g.note.store("");
 }

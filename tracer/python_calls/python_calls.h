@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "tracer/tracer.h"
@@ -26,7 +27,9 @@ void CallsEndCapture();
 bool CallsAreDue(bool is_capturing);
 // Does what is due, without the interpreter's lock. Returns how long to wait until the next call,
 // in ns; 0: there is nothing to do. The agent's thread, in captures and at their end.
-uint64_t CallsRound(const Python& python, const Interpreter& interpreter, bool is_capturing);
+// `capture`: the number of the capture; 0: it has ended. It may end meanwhile.
+uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
+                    const std::atomic<uint32_t>& capture);
 
 // CPython cannot be entered, for this reason. Static storage. Control thread.
 void CallsRefuse(const char* why);

@@ -300,6 +300,8 @@ void OpRecorderAfterFork() {
   // The child's rings are new, perhaps at old addresses.
   observation_number.fetch_add(1, std::memory_order_relaxed);
   NamesBeginFile();
+  SequenceNumbersAfterFork();
+  counters = {};
 }
 
 TorchCounters ReadOpCounters() {

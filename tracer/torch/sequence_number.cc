@@ -82,6 +82,11 @@ void Look(const void* op, uint64_t number) {
 
 void SequenceNumbersInit(uint64_t (*peek)()) { peek_number = peek; }
 
+void SequenceNumbersAfterFork() {
+  if (is_taken.load(std::memory_order_relaxed)) learning = {};
+  is_taken.store(false, std::memory_order_relaxed);
+}
+
 uint64_t SequenceNumberOf(const void* op, OpScope scope) {
   if (scope != OpScope::kFunction && scope != OpScope::kBackward) return 0;
   const uint32_t word = place.load(std::memory_order_acquire);

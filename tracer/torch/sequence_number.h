@@ -26,4 +26,7 @@ void SequenceNumbersInit(uint64_t (*peek)());
 // `op`: its at::RecordFunction. In begin callbacks, on any thread; takes no lock.
 uint64_t SequenceNumberOf(const void* op, proto::OpScope scope);
 
+// In a forked child: another thread of the parent may have been learning.
+void SequenceNumbersAfterFork();
+
 }  // namespace gpuprof::tracer

@@ -32,6 +32,7 @@ void OpGroups::AddProcess(size_t index) {
   details_ = &context_.details(index);
   executions_ = &executions;
   group_of_id_.clear();
+  category_of_id_.clear();
   group_of_detail_.clear();
   group_of_work_.clear();
   group_of_row_.assign(process.tracks.size(), {});
@@ -75,6 +76,22 @@ uint32_t OpGroups::GroupOf(const Process& process, const Track& track, uint32_t 
   return number = NumberOf(std::move(group));
 }
 
+uint32_t OpGroups::GroupOfCategory(const Process& process, const OpTable& table, uint32_t row,
+                                   OpCategory parent, OpCategory* category) {
+  const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
+  const uint64_t key = uint64_t{table.name[row]} << 8 | static_cast<uint8_t>(scope);
+  const auto [own, is_new] = category_of_id_.try_emplace(key, OpCategory::kOperation);
+  if (is_new) own->second = OpCategoryOf(process.String(table.name[row]), scope);
+  *category = CategoryWithin(parent, own->second);
+  const auto [number, is_first] = group_of_category_.try_emplace(*category, kNoGroup);
+  if (is_first) {
+    Group group;
+    group.name = OpCategoryName(*category);
+    number->second = NumberOf(std::move(group));
+  }
+  return number->second;
+}
+
 void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps) {
   const Process& process = context_.process(index);
   const Track& track = process.tracks[track_index];
@@ -84,11 +101,22 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
   group_of_row.assign(table.rows(), kNoGroup);
   auto step = steps.rbegin();
   const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
+  const bool by_category = grouping_ == OpGrouping::kCategory;
+  std::vector<OpCategory> categories(by_category ? table.rows() : 0);
+  const auto group_of = [&](uint32_t row) {
+    if (by_category) {
+      const uint32_t around = tree.parent(row);
+      return GroupOfCategory(process, table, row,
+                             around == OpTree::kNone ? OpCategory::kOperation : categories[around],
+                             &categories[row]);
+    }
+    return GroupOf(process, track, table.name[row],
+                   static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
+                   by_shape ? table.detail[row] : 0);
+  };
   for (size_t i = 0; i < table.rows(); ++i) {
     const uint32_t row = tree.in_order(i);
-    const uint32_t number = GroupOf(process, track, table.name[row],
-                                    static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
-                                    by_shape ? table.detail[row] : 0);
+    const uint32_t number = group_of(row);
     group_of_row[row] = number;
     places_.resize(groups_.size());
     open_.resize(groups_.size());
@@ -224,6 +252,7 @@ uint32_t OpGroups::GroupOfDeviceWork(const Process& process, const Track& track,
                  : !told.hlo_category.empty() ? told.hlo_category
                                               : HloTypeOf(group.name);
   }
+  if (grouping_ == OpGrouping::kCategory) group.name = "operations of devices";
   group.scope = kDeviceScope;
   if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
   return number = NumberOf(std::move(group));

@@ -17,6 +17,7 @@
 
 #include "analysis/derived/execution.h"
 #include "analysis/derived/kernel_class.h"
+#include "analysis/derived/op_category.h"
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/passes/passes.h"
@@ -78,6 +79,9 @@ class OpGroups {
   uint32_t NumberOf(Group group);
   uint32_t GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
                    uint32_t detail);
+  // Returns the group of an operation by category. `parent`: category of the operation around it.
+  uint32_t GroupOfCategory(const Process& process, const OpTable& table, uint32_t row,
+                           OpCategory parent, OpCategory* category);
   void AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps);
   void AddPlaces(int32_t tid);
   void AddDeviceWork(size_t index);
@@ -94,7 +98,9 @@ class OpGroups {
   std::vector<Group> groups_;
   std::map<Key, uint32_t> group_of_key_;
   std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>> group_of_detail_;
-  std::unordered_map<uint64_t, uint32_t> group_of_id_;    // without a detail
+  std::unordered_map<uint64_t, uint32_t> group_of_id_;  // without a detail
+  std::unordered_map<uint64_t, OpCategory> category_of_id_;
+  std::map<OpCategory, uint32_t> group_of_category_;
   std::unordered_map<uint64_t, uint32_t> group_of_work_;  // by signature and detail
   std::vector<std::vector<uint32_t>> group_of_row_;  // by track, of the process that is being added
   // By group, of the track that is being added. A track may have few of a million groups: what was

@@ -422,9 +422,9 @@ TEST_F(RecordSorterTest, CallsOfPythonAndPausesOfItsCollector) {
 }
 
 TEST_F(RecordSorterTest, OpenCallsEndNowInnerFirst) {
-  ring_->open_call[0] = {100, 5, 0};
-  ring_->open_call[1] = {200, 7, 0};
-  ring_->open_call[2] = {900, 8, 0};  // begins after `now`: torn, left out
+  ring_->open_call[0] = {100, 5, 0, 0};
+  ring_->open_call[1] = {200, 7, 0, 0};
+  ring_->open_call[2] = {900, 8, 0, 0};  // begins after `now`: torn, left out
   ring_->open_calls.store(3);
   sorter_.AddOpenSpans(ring_, 500);
   const uint64_t incomplete = uint64_t{proto::kFlagIncomplete} << 8;

@@ -8,7 +8,7 @@ export interface Passes {
   overview: { result: Overview; by: never };
   advise: { result: Advice; by: never };
   steps: { result: Steps; by: never };
-  ops: { result: Ops; by: "name" | "type" | "shape" | "module" | "instance" | "process" | "thread" };
+  ops: { result: Ops; by: "name" | "type" | "shape" | "category" | "module" | "instance" | "process" | "thread" };
   kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };

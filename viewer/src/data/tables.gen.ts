@@ -9,7 +9,7 @@ import type { TableLayout } from "./layout";
 export const SUMMARIES: Readonly<Record<string, string>> = {
   overview: "Time and memory of the run, and what to try",
   steps: "Each step: what the host and each GPU did in it, and why the GPU had no work",
-  ops: "Framework operations: time of the host and of GPUs, eager or compiled, by name, type, shape or module",
+  ops: "Framework operations: time of the host and of GPUs, eager or compiled, by name, type, shape, category or module",
   kernels: "Kernels on the GPU: count, total, mean, by name, launch configuration, stream, operation or family",
   memcpy: "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
   device_memory: "Memory allocated through CUDA: peak, still live, pools, by kind, device, pool, size or stream",
@@ -144,10 +144,11 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
       sortedBy: "self_ns",
       onlyBy: [],
       columns: [
-        { field: "name", title: "operation", kind: "text", isFlexible: true, exceptBy: ["module", "instance"] },
+        { field: "name", title: "operation", kind: "text", isFlexible: true, exceptBy: ["module", "instance", "category"] },
         { field: "name", title: "module", kind: "text", isFlexible: true, onlyBy: ["module", "instance"] },
+        { field: "name", title: "category", kind: "text", isFlexible: true, onlyBy: ["category"] },
         { field: "module_count", title: "modules", kind: "count", shown: "any", isNullable: true, onlyBy: ["module"] },
-        { field: "scope", title: "scope", kind: "text", page: "offered", exceptBy: ["module", "instance", "shape"] },
+        { field: "scope", title: "scope", kind: "text", page: "offered", exceptBy: ["module", "instance", "shape", "category"] },
         { field: "execution", title: "runs", kind: "word", needs: "execution", page: "offered", exceptBy: ["shape"] },
         { field: "shapes", title: "shapes of inputs", kind: "text", isFlexible: true, shown: "any", isNullable: true },
         { field: "types", title: "types", kind: "text", isFlexible: true, shown: "any", isNullable: true },

@@ -26,6 +26,9 @@ function step(number: number, forward_ns: number, input_ns: number): Step {
     warmup: false,
     outlier: false,
     outlier_category: "",
+    phase: "none",
+    request_count: null,
+    token_count: null,
   };
 }
 
