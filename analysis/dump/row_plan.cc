@@ -147,6 +147,7 @@ constexpr SpecialValue kSpecialValues[] = {
     {ChunkKind::kHeap, "size", WriteHeapSize, "size"},
     {ChunkKind::kWait, "limited", nullptr, "", LinePlace::kFlags},
     {ChunkKind::kOp, "scope", nullptr, "", LinePlace::kValue},
+    {ChunkKind::kOp, "sequence", Nothing},  // WriteImportedOp has it
     {ChunkKind::kTensor, kCapture, Nothing},
     {ChunkKind::kThreadEvent, "a", WriteThreadFacts},
     {ChunkKind::kThreadEvent, "b", Nothing},

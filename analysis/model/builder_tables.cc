@@ -153,7 +153,8 @@ void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* 
       &table->operation);
   FillRare(*rows, nesting.by_end, &OpRow::external, &table->external);
   FillRare(*rows, nesting.by_end, &OpRow::detail, &table->detail);
-  FillRare(*rows, nesting.by_end, &OpRow::sequence, &table->sequence);
+  FillColumn(
+      rows->size(), [&](size_t i) { return row(i).sequence; }, &table->sequence);
 }
 
 void ProcessBuilder::FillPython(TimelineRows* rows, int64_t origin, Track* track) {
