@@ -14,6 +14,7 @@
 #include "analysis/derived/detailed_op.h"
 #include "analysis/model/names.h"
 #include "analysis/model/table_columns.h"
+#include "proto/columns.h"
 
 namespace gpuprof::analysis::timeline {
 namespace {
@@ -151,6 +152,12 @@ std::vector<EventField> FieldsOf(const Process& process, const Track& track, pro
   for (size_t i = 1; i < row_values.values.size(); ++i) {
     const ColumnSpec& column = table->column[i];
     if (kind == proto::ChunkKind::kPython && i > kName) continue;  // the caller follows
+    if (kind == proto::ChunkKind::kOp && i == proto::op_column::kSequence) {
+      // The table has one more: 0 is none.
+      const uint64_t sequence = row_values.values[i];
+      if (sequence != 0) writer.Add("sequence", std::to_string(sequence - 1));
+      continue;
+    }
     const bool is_name =
         i == kName && (column.type == ColumnType::kString || column.type == ColumnType::kFunction);
     if (is_name || column.type == ColumnType::kDuration || column.type == ColumnType::kStack)

@@ -110,7 +110,7 @@ def test_every_column_has_a_type_and_times_have_a_unit():
         unit = {"ticks": "ticks", "cupti": "ns"}[kind["clock"]]
         for column in kind["columns"]:
             since = {"file_read": "1.1", "host_function": "1.3", "op_value": "1.4", "sample": "1.4", "gc_pause": "1.5"}.get(kind["name"]) if column["per"] == "row" else None
-            if (kind["name"], column["name"]) == ("python", "operation"):
+            if (kind["name"], column["name"]) in (("python", "operation"), ("op", "sequence")):
                 since = "1.5"
             assert column["type"] and column["since"] == (since or "1.0")
             if column["type"] in ("time", "duration"):

@@ -22,6 +22,7 @@ TRACES = ROOT / "tests" / "golden" / "traces"
 NAMES = {"heap", "locks", "gpu", "pools", "nvtx", "killed", "flight", "graphs", "events", "managed", "ops"}
 # What `gpuprof dump` prints of each trace, for ever: so many rows of each kind.
 ROWS = {
+    "calls": {"gc_pause": 1, "process": 1, "python": 68, "thread": 1},
     "events": {"api": 13, "cuda_event": 3, "kernel": 2, "overhead": 2, "sync": 2},
     "files": {"file_read": 15},
     "flight": {"heap": 50, "process": 1, "thread": 25, "wait": 47},
@@ -32,6 +33,7 @@ ROWS = {
     "killed": {"range": 2},
     "locks": {"process": 1, "thread": 25, "wait": 48},
     "managed": {"api": 16, "device_memory": 4, "kernel": 2, "overhead": 1, "sync": 4, "unified_memory": 10},
+    "numbers": {"op": 355},
     "nvtx": {"range": 10, "range_value": 61},
     "ops": {"op": 10, "tensor": 6},
     "samples": {"process": 1, "sample": 87, "thread": 3},
@@ -96,6 +98,25 @@ def check_gpu(path):
     assert (kinds["kernel"], kinds["launch"]) == (15, 15) and kinds["api"] >= 15
     ranges = {row["name"]: int(row["count"]) for row in stats("ranges", path)["ranges"]}
     assert ranges == {"step": 3, "forward": 3, "backward": 3}
+
+
+def check_calls(path):
+    """f(8) of Fibonacci's numbers is 67 calls of f, and the program asks for one collection of all generations."""
+    result = stats("python", path)
+    assert {row["name"].rpartition(".")[2]: row["count"] for row in result["calls"]} == {"<lambda>": 67, "<module>": 1}
+    assert [(row["generation"], row["count"]) for row in result["pauses"]] == [(2, 1)]
+    depths = [int(re.search(r"depth=(\d+)", fields).group(1)) for kind, fields in rows(path) if kind == "python" and "depth=" in fields]
+    assert max(depths, default=8) == 8, "f(8) calls f(7), and so on to f(1)"
+
+
+def check_numbers(path):
+    """9 products with gradients. Each node of the backward pass has the number of one operation of the forward pass."""
+    numbers = collections.defaultdict(list)
+    for kind, fields in rows(path):
+        sequence = re.search(r"sequence=(\d+)", fields)
+        if kind == "op" and sequence is not None:
+            numbers["scope=backward" in fields].append(int(sequence.group(1)))
+    assert numbers[True] and set(numbers[True]) <= set(numbers[False])
 
 
 def check_samples(path):
