@@ -59,7 +59,8 @@ def test_windows_are_of_whole_steps_and_exact(training):
 
 @needs_doubles
 def test_what_is_told_of_the_cost(training):
-    outcome, trace, budget, steps = training("10%", 3)
+    # Windows are rare on a busy machine, and the error of their cost is that of several.
+    outcome, trace, budget, steps = training("10%", 8)
     assert budget["limit_ratio"] == pytest.approx(0.1)
     assert budget["name"] == "range steps"
     assert budget["cost_error_ratio"] > 0
