@@ -140,8 +140,8 @@ async function axe() {
 
 // Returns what axe finds that is serious.
 async function faults() {
-  // Colours fade for a moment when the theme changes.
-  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((each) => each.finished)));
+  // Colours fade for a moment when the theme changes. An element that goes away meanwhile never finishes.
+  await page.waitForFunction(() => document.getAnimations().every((each) => each.playState === "finished"));
   await page.evaluate(await readFile(require.resolve("axe-core/axe.min.js"), "utf8"));
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations
