@@ -4,7 +4,6 @@
 #include "inject/python_start.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -16,6 +15,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/settings.h"
 #include "inject/state.h"
+#include "inject/text.h"
 #include "inject/tool_thread.h"
 #include "proto/ticks.h"
 
@@ -38,13 +38,10 @@ bool BeginsWith(const char* text, const char* begin) {
   return *begin == 0;
 }
 
-bool IsSame(const char* text, const char* other) {
-  return BeginsWith(text, other) && BeginsWith(other, text);
-}
-
 // Returns whether CPython checks its memory: it then refuses the memory that an audit hook takes
 // before it is initialised, when it gives that memory back at the end. It does so by -X dev and by
-// PYTHONDEVMODE, and by PYTHONMALLOC. Options of the program count, too: they are seldom the same.
+// PYTHONDEVMODE, and by PYTHONMALLOC. An option of the program that looks the same does no harm:
+// the first calls are missing.
 bool ChecksMemory() {
   for (char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     for (const char* name : {"PYTHONDEVMODE=", "PYTHONMALLOC="}) {
@@ -52,18 +49,12 @@ bool ChecksMemory() {
     }
   }
   char words[4096];
-  const long fd =
-      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const long n = raw::Call(SYS_read, fd, raw::Arg(words), sizeof(words) - 1);
-  raw::Call(SYS_close, fd);
-  if (n <= 0) return false;
-  words[n] = 0;
+  const size_t bytes = ReadCommandLine(words, sizeof(words));
   bool is_value = false;
-  for (long at = 0; at < n; ++at) {
+  for (size_t at = 0; at < bytes; ++at) {
     const char* const word = words + at;
-    if (IsSame(word, "-Xdev") || (is_value && IsSame(word, "dev"))) return true;
-    is_value = IsSame(word, "-X");
+    if (Equal(word, "-Xdev") || (is_value && Equal(word, "dev"))) return true;
+    is_value = Equal(word, "-X");
     while (words[at] != 0) ++at;
   }
   return false;

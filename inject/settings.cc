@@ -355,14 +355,8 @@ bool ExecutableName(char* name, size_t capacity) {
 // Programs in Python are known by their script: torchrun is one.
 bool RunsExcludedScript(const char* include, const char* exclude) {
   char words[2048];
-  const long fd =
-      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const long n = raw::Call(SYS_read, fd, raw::Arg(words), sizeof(words) - 1);
-  raw::Call(SYS_close, fd);
-  if (n <= 0) return false;
-  words[n] = 0;
-  return IsExcludedScript(words, static_cast<size_t>(n), include, exclude);
+  const size_t bytes = ReadCommandLine(words, sizeof(words));
+  return bytes != 0 && IsExcludedScript(words, bytes, include, exclude);
 }
 
 void ReadRuntimeFolder() {
@@ -424,6 +418,17 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
     if (Equal(program, reduced, bytes) || Equal(program, name)) return true;
   }
   return proto::IsJobLauncher(name);
+}
+
+size_t ReadCommandLine(char* words, size_t capacity) noexcept {
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/cmdline"), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const long n = raw::Call(SYS_read, fd, raw::Arg(words), capacity - 1);
+  raw::Call(SYS_close, fd);
+  if (n <= 0) return 0;
+  words[n] = 0;
+  return static_cast<size_t>(n);
 }
 
 bool IsExcludedScript(const char* words, size_t bytes, const char* include,

@@ -55,6 +55,10 @@ const char* TracerPath() noexcept;
 // Returns the path of this object; "" when it is not known, or if the process has no bundle.
 const char* InjectPath() noexcept;
 
+// Reads the command line: its words, each with its zero, and a zero behind all. Returns how many
+// bytes there are without the last one; 0: it is not known.
+size_t ReadCommandLine(char* words, size_t capacity) noexcept;
+
 // Returns whether a program of this base name is excluded, given the user's lists. Exposed for its
 // unit test.
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;

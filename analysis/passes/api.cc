@@ -140,13 +140,8 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
                                                 : results::API_DOMAIN_RUNTIME);
   }
   const Samples durations = sums->durations.Take();
-  row->set_count(durations.size());
-  row->set_total_ns(durations.total());
+  FillDurations(durations, row);
   row->set_total_ratio(Ratio(durations.total(), all_ns));
-  row->set_mean_ns(durations.mean());
-  row->set_median_ns(durations.median());
-  row->set_min_ns(durations.min());
-  row->set_max_ns(durations.max());
   row->set_max_start_ns(sums->max_start_ns);
   row->set_max_tid(sums->max_tid);
   row->set_error_count(sums->errors);

@@ -150,12 +150,7 @@ void AddGraphOwners(PassContext& context, size_t index, results::Graphs* out) {
       if (!shapes.empty()) row->set_shapes(shapes);
     }
     const Samples times = sums.times.Take();
-    row->set_count(times.size());
-    row->set_total_ns(times.total());
-    row->set_mean_ns(times.mean());
-    row->set_median_ns(times.median());
-    row->set_min_ns(times.min());
-    row->set_max_ns(times.max());
+    FillDurations(times, row);
   }
 }
 

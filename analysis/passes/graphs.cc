@@ -27,15 +27,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-void FillTimes(Samples times, results::Graph* row) {
-  row->set_count(times.size());
-  row->set_total_ns(times.total());
-  row->set_mean_ns(times.mean());
-  row->set_median_ns(times.median());
-  row->set_min_ns(times.min());
-  row->set_max_ns(times.max());
-}
-
 results::GraphMaking MadeOf(const Process& process, uint32_t graph) {
   const auto found = process.graphs.made.find(graph);
   if (found == process.graphs.made.end()) return results::GRAPH_MAKING_UNKNOWN;
@@ -121,7 +112,7 @@ void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, 
     if (!launch.is_whole) gaps.Add(launch);
   }
   row->set_first_ns(times.values().front());
-  FillTimes(times.Take(), row);
+  FillDurations(times.Take(), row);
   row->set_whole_count(wholes);
   row->set_mode(wholes == 0     ? results::GRAPH_RECORDING_NODES
                 : by_nodes == 0 ? results::GRAPH_RECORDING_WHOLE
@@ -201,7 +192,7 @@ void AddNodes(const Process& process, results::Graphs* out) {
     if (root != process.graphs.nodes.end() && root->second.source == 0 &&
         sums.graphs.count(root->second.graph) == 0)
       row->set_source_graph(root->second.graph);
-    FillTimes(sums.times.Take(), row);
+    FillDurations(sums.times.Take(), row);
   }
 }
 

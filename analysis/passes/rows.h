@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "analysis/steps/statistics.h"
+
 namespace gpuprof::analysis {
 
 // Sorts by the largest figure first; equal rows keep their order.
@@ -19,6 +21,17 @@ void SortFalling(Rows* rows, Figure figure) {
 template <typename Rows>
 void SortByTotal(Rows* rows) {
   SortFalling(rows, [](const auto& row) { return row.total_ns(); });
+}
+
+// Stores the number of spans, and their times.
+template <typename Row>
+void FillDurations(const Samples& durations, Row* row) {
+  row->set_count(durations.size());
+  row->set_total_ns(durations.total());
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
 }
 
 }  // namespace gpuprof::analysis

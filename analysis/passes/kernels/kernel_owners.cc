@@ -25,6 +25,7 @@
 #include "analysis/passes/kernels/kernel_description.h"
 #include "analysis/passes/kernels/launch_site.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"
 
@@ -157,12 +158,7 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
       });
   if (most != sums->stacks.end()) row->set_launched_by(StackWords(index, most->first));
   const Samples durations = sums->durations.Take();
-  row->set_count(durations.size());
-  row->set_total_ns(durations.total());
-  row->set_mean_ns(durations.mean());
-  row->set_median_ns(durations.median());
-  row->set_min_ns(durations.min());
-  row->set_max_ns(durations.max());
+  FillDurations(durations, row);
 }
 
 }  // namespace
