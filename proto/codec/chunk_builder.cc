@@ -7,6 +7,7 @@
 
 #include "proto/codec/chunk_builder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -132,6 +133,12 @@ void ChunkBuilder::AppendOne(const uint64_t* row, uint64_t start) {
   if (start < first_time_) first_time_ = start;
 }
 
+void ChunkBuilder::AppendShort(std::span<const uint64_t> row, uint64_t start) {
+  uint64_t whole[proto::kWidestTable] = {};
+  std::copy(row.begin(), row.end(), whole);
+  append_(this, whole, start);
+}
+
 // Returns the row code of a kind; of a kind without rows it does nothing.
 template <int kTable>
 ChunkBuilder::AppendFunction ChunkBuilder::FindAppend(ChunkKind kind) {
@@ -154,6 +161,7 @@ ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
       track_(track),
       time_shift_(time_shift),
       table_(proto::FindTable(kind)),
+      columns_(table_ == nullptr ? 0 : static_cast<size_t>(table_->columns)),
       append_(FindAppend<0>(kind)),
       is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {
   // Rounded times would have other sums than the rows.

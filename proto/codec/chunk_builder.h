@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "proto/codec/exact_tick.h"
@@ -30,9 +31,14 @@ class ChunkBuilder {
   ChunkBuilder& operator=(const ChunkBuilder&) = delete;
 
   // `row` holds the table's columns in schema order as 64-bit values (times and durations in ticks,
-  // unshifted). `start` is the earliest tick the row covers (a span's start; else its time). A
-  // duration that begins before tick 0 is cut there.
-  void Append(const uint64_t* row, uint64_t start) { append_(this, row, start); }
+  // unshifted). Columns that it does not reach are 0: they came with a later version. `start` is
+  // the earliest tick the row covers (a span's start; else its time). A duration that begins before
+  // tick 0 is cut there.
+  void Append(std::span<const uint64_t> row, uint64_t start) {
+    if (row.size() < columns_) [[unlikely]]
+      return AppendShort(row, start);
+    append_(this, row.data(), start);
+  }
 
   // Appends rows of one of CUPTI's tables. Each starts where its span does.
   void AppendRows(const uint64_t* const* rows, uint32_t count);
@@ -91,6 +97,7 @@ class ChunkBuilder {
   template <int kTable>
   void AppendRow(const uint64_t* row, uint64_t start);
   void AppendOne(const uint64_t* row, uint64_t start);
+  void AppendShort(std::span<const uint64_t> row, uint64_t start);
   struct Place;
   struct Block;
   void AppendBlock(const uint64_t* const* rows, uint32_t count);
@@ -113,6 +120,7 @@ class ChunkBuilder {
   uint32_t track_;
   uint32_t time_shift_;
   const proto::TableSpec* table_;
+  size_t columns_;
   AppendFunction append_;
   bool is_chained_;
   uint32_t count_ = 0;

@@ -110,7 +110,7 @@ uint64_t RecordSorter::memory_bytes() const {
 }
 
 // True: the builder is full.
-inline bool RecordSorter::Row(ChunkKind kind, const uint64_t* row, uint64_t start) {
+inline bool RecordSorter::Row(ChunkKind kind, std::span<const uint64_t> row, uint64_t start) {
   ChunkBuilder* builder = by_kind_[proto::RingKindIndex(kind)];
   if (__builtin_expect(builder == nullptr, 0)) builder = MakeBuilder(kind);
   builder->Append(row, start);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
@@ -81,7 +82,7 @@ class RecordSorter {
   struct Range;
 
   ChunkBuilder* MakeBuilder(proto::ChunkKind kind);
-  bool Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
+  bool Row(proto::ChunkKind kind, std::span<const uint64_t> row, uint64_t start);
   bool Event(const proto::Record& record, proto::ChunkKind kind);
   bool Payload(const proto::Record& record, const Range& range, uint64_t position,
                const uint64_t* skip_until, uint64_t* slots);

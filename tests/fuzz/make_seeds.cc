@@ -48,7 +48,7 @@ void Fill(ChunkBuilder* builder, int columns) {
   for (uint64_t i = 0; i < 20; ++i) {
     std::vector<uint64_t> row(static_cast<size_t>(columns), i * i * 37);
     row[0] = 1'000'000 + i * 500;
-    builder->Append(row.data(), row[0]);
+    builder->Append(row, row[0]);
   }
 }
 
@@ -141,7 +141,7 @@ void AddRows(ChunkBuilder* builder, gpuprof::proto::Trace* trace) {
 void AddRows(ChunkKind kind, uint32_t track, const std::vector<std::vector<uint64_t>>& rows,
              gpuprof::proto::Trace* trace) {
   ChunkBuilder builder(kind, track, 0);
-  for (const std::vector<uint64_t>& row : rows) builder.Append(row.data(), row[0]);
+  for (const std::vector<uint64_t>& row : rows) builder.Append(row, row[0]);
   AddRows(&builder, trace);
 }
 

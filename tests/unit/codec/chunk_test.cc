@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "tests/unit/codec/codec_test_util.h"
@@ -285,6 +286,21 @@ TEST(ChunkBuilder, ATickIsForOneChunk) {
   proto::Trace trace;
   ASSERT_TRUE(trace.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
   EXPECT_EQ(RowsOf(trace.chunk(0)), (std::vector<Row>{{3201, 33, 2, 0, 0, 0}}));
+}
+
+// A column that came with a later version of the format is 0 in rows that do not know it.
+TEST(ChunkBuilder, ColumnsThatARowDoesNotReachAreZero) {
+  ChunkBuilder builder(ChunkKind::kOp, 1, 0);
+  const uint64_t next[] = {1000, 500, 2, 1, 77}, shorter[] = {2000, 500, 3};
+  builder.Append(next, 500);
+  builder.Append(std::span(next).first(3), 500);
+  builder.Append(shorter, 1500);
+  std::vector<uint8_t> bytes;
+  builder.Finish(1, &bytes);
+  proto::Trace trace;
+  ASSERT_TRUE(trace.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+  EXPECT_EQ(RowsOf(trace.chunk(0)),
+            (std::vector<Row>{{1000, 500, 2, 1, 77}, {1000, 500, 2, 0, 0}, {2000, 500, 3, 0, 0}}));
 }
 
 TEST(ChunkBuilder, KeepsLittleMemoryWhenItStartsAnew) {

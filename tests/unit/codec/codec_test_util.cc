@@ -112,7 +112,7 @@ std::vector<uint8_t> FileOf(ChunkBuilder* builder) {
 }
 
 void AppendRow(ChunkBuilder* builder, const Row& row) {
-  builder->Append(row.data(), StartOf(*proto::FindTable(builder->kind()), row));
+  builder->Append(row, StartOf(*proto::FindTable(builder->kind()), row));
 }
 
 std::vector<Row> RowsOf(const EventColumns& columns) {

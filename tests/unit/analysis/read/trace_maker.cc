@@ -153,12 +153,10 @@ codec::ChunkBuilder* TraceMaker::BuilderOf(proto::ChunkKind kind, uint32_t track
 
 void TraceMaker::Row(proto::ChunkKind kind, uint32_t track,
                      std::initializer_list<uint64_t> columns) {
-  uint64_t row[proto::kWidestTable] = {};
-  std::copy(columns.begin(), columns.end(), row);
-  Row(kind, track, row);
+  Row(kind, track, std::span(columns.begin(), columns.end()));
 }
 
-void TraceMaker::Row(proto::ChunkKind kind, uint32_t track, const uint64_t* columns) {
+void TraceMaker::Row(proto::ChunkKind kind, uint32_t track, std::span<const uint64_t> columns) {
   BuilderOf(kind, track)->Append(columns, IsSpan(kind) ? columns[0] - columns[1] : columns[0]);
 }
 

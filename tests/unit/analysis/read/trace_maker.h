@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class TraceMaker {
 
   // A row by column, as proto/schema.h orders them.
   void Row(proto::ChunkKind kind, uint32_t track, std::initializer_list<uint64_t> columns);
-  void Row(proto::ChunkKind kind, uint32_t track, const uint64_t* columns);
+  void Row(proto::ChunkKind kind, uint32_t track, std::span<const uint64_t> columns);
   void Op(uint32_t track, uint64_t end, uint64_t duration, uint32_t name, uint32_t depth = 0);
   void Dropped(proto::ChunkKind kind, uint32_t track, uint64_t records);
   // Writes the rows so far, one block a kind and track.
