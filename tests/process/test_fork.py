@@ -118,7 +118,7 @@ def test_spawn_that_fails(same):
 FAILING = """
 import glob, os, re, sys, time
 held = []
-for number in range(12):
+for number in range(24):
     while len(glob.glob(sys.argv[1] + "/*.gpt")) <= number: time.sleep(0.01)
     held.append(int(re.search(r"Anonymous:\\s*(\\d+)", open("/proc/self/smaps_rollup").read())[1]))
     try: os.execv("/bin/true", ["true", "x" * 200000])  # longer than the kernel takes
@@ -128,11 +128,14 @@ print(*held)
 
 
 def test_an_exec_that_fails_again_and_again(tmp_path):
-    """Each ends a trace and begins another, and of the ended ones no memory stays."""
+    """Each ends a trace and begins another, and of the ended ones no memory stays.
+
+    What a busy machine has not freed yet is there now and then, so the least of some rounds counts.
+    """
     done = gpuprof("run", "--trace=heap=exact", "-o", tmp_path / "b", "--", sys.executable, "-c", FAILING, tmp_path / "b")
     assert done.status == 0, done.words
     held = [int(x) for x in done.out.split()]
-    assert len(held) == 12 and held[-1] <= held[3] + 256, held
+    assert len(held) == 24 and min(held[16:]) <= min(held[4:12]) + 256, held
 
 
 def test_exec_chain(same):
