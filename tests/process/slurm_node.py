@@ -92,7 +92,11 @@ class SlurmNode:
         return "Slurm: " + "\n".join(path.read_text(errors="replace")[-2000:] for path in self.folder.glob("*.out"))
 
     def stop(self):
+        # A daemon that cannot ask munged any more waits for ever, so munged ends last.
         for daemon in reversed(self.daemons):
             daemon.terminate()
-        for daemon in self.daemons:
-            daemon.wait()
+            try:
+                daemon.wait(30)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
