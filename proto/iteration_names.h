@@ -36,7 +36,8 @@ namespace iteration_names {
 constexpr uint64_t kUntold = IterationName::kUntold;
 
 // %n: number of the iteration. %P, %D, %R: requests at prefill, at decode, of both. %p, %d, %t:
-// tokens of these. %w: a word. *: anything. Letters may be small or large.
+// tokens of these. %u: another number. %w: a word. *: anything. Letters may be small or large. What
+// a program may name so by chance has a form without *.
 struct Form {
   const char* text;
   const char* word;      // what the name begins with
@@ -45,10 +46,13 @@ struct Form {
 
 inline constexpr Form kForms[] = {
     // vLLM, for a profiler of PyTorch or for NVTX.
-    {"execute_context_%P(%p*)_generation_%D(%d*)", "execute", IterationPhase::kUnknown},
-    {"execute_%t_context_%P(sq%p*)_generation_%D(sq%d*)", "execute", IterationPhase::kUnknown},
-    {"execute_*_generation_*", "execute", IterationPhase::kUnknown},
-    {"execute_generation_*", "execute", IterationPhase::kUnknown},
+    {"execute_context_%P(%p)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
+    {"execute_context_%P(%p_%u)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
+    {"execute_context_%P(%p_%u)_generation_%D(%d_%u)", "execute", IterationPhase::kUnknown},
+    {"execute_%t_context_%P(sq%psk%u)_generation_%D(sq%dsk%u)", "execute",
+     IterationPhase::kUnknown},
+    {"execute_%t_context_%P(sq%psk%usqsq%usqsk%u)_generation_%D(sq%dsk%usqsq%usqsk%u)", "execute",
+     IterationPhase::kUnknown},
     {"Iteration(%n): %P context requests, %p context tokens, %D generation requests, %d generation "
      "tokens*",
      "Iteration", IterationPhase::kUnknown},
@@ -78,6 +82,7 @@ struct Numbers {
   uint64_t iteration = kUntold;
   uint64_t prefill_requests = kUntold, decode_requests = kUntold, requests = kUntold;
   uint64_t prefill_tokens = kUntold, decode_tokens = kUntold, tokens = kUntold;
+  uint64_t other = kUntold;
   uint64_t* Of(char kind) noexcept {
     switch (kind) {
       case 'n':
@@ -92,6 +97,8 @@ struct Numbers {
         return &prefill_tokens;
       case 'd':
         return &decode_tokens;
+      case 'u':
+        return &other;
       default:
         return &tokens;
     }

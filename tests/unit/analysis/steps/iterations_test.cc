@@ -52,8 +52,46 @@ TEST(IterationNames, OfVllm) {
                  "generation tokens"),
             "515: decode 20 requests 20 tokens");
   EXPECT_EQ(Read("Iteration(7)"), "7: unknown - requests - tokens");
-  EXPECT_EQ(Read("execute_something_generation_else"), "unknown - requests - tokens");
-  EXPECT_EQ(Read("execute_model"), "no iteration");
+  EXPECT_EQ(Read("execute_context_1(888_788544)_generation_2(2_900)"),
+            "mixed 3 requests 890 tokens");
+  EXPECT_EQ(Read("execute_32_context_0(sq0sk0)_generation_32(sq32sk55086)"),
+            "decode 32 requests 32 tokens");
+  EXPECT_EQ(Read("execute_context_0(0)_generation_0(0)"), "idle 0 requests 0 tokens");
+}
+
+TEST(IterationNames, WhatOnlyLooksLikeVllm) {
+  for (const char* name : {"execute_model",
+                           "execute_something_generation_else",
+                           "execute_generation_",
+                           "execute_generation_4(4)",
+                           "execute_first_generation_pass",
+                           "execute_context_generation_",
+                           "execute_context_1_generation_2",
+                           "execute_context_1()_generation_2()",
+                           "execute_context_1(888)_generation_0",
+                           "execute_context_1(888)_generation_0()",
+                           "execute_context_1(888)_generation_0(0",
+                           "execute_context_1(888)_generation_0(0) again",
+                           "execute_context_1(888)_generation_0(0)_",
+                           "execute_context_1(888_)_generation_0(0)",
+                           "execute_context_1(888_7_7)_generation_0(0)",
+                           "execute_context_1(888tokens)_generation_0(0)",
+                           "execute_context_one(888)_generation_0(0)",
+                           "execute_context_1(-8)_generation_0(0)",
+                           "execute_context_1 (888)_generation_0 (0)",
+                           "execute_context_1(888)__generation_0(0)",
+                           " execute_context_1(888)_generation_0(0)",
+                           "my_execute_context_1(888)_generation_0(0)",
+                           "execute_context_(888)_generation_(0)",
+                           "execute_32_context_0(0)_generation_32(32)",
+                           "execute_32_context_0(sq0)_generation_32(sq32)",
+                           "execute_32_context_0(sq0sk0sqsq0)_generation_32(sq32sk5sqsq32)",
+                           "execute_32_context_0(sq0sk0)_generation_32(sq32sk5sqsq32sqsk9)",
+                           "execute_context_0(sq0sk0)_generation_32(sq32sk55086)",
+                           "execute_x_context_0(sq0sk0)_generation_32(sq32sk55086)",
+                           "execute_context_1(888)_generation_0(1234567890123456789)"}) {
+    EXPECT_EQ(Read(name), "no iteration") << name;
+  }
 }
 
 TEST(IterationNames, OfSglang) {

@@ -67,7 +67,8 @@ TEST(StepNames, WordsWithAndWithoutNumbers) {
 TEST(StepNames, WhatVllmExecutesAtATimeIsAStep) {
   EXPECT_EQ(Read("execute_context_1(888_788544)_generation_0(0)"), "execute");
   EXPECT_EQ(Read("execute_32_context_0(sq0sk0)_generation_32(sq32sk55086)"), "execute");
-  EXPECT_EQ(Read("execute_generation_"), "execute");
+  EXPECT_EQ(Read("execute_generation_"), "not a step");
+  EXPECT_EQ(Read("execute_first_generation_pass"), "not a step");
   EXPECT_EQ(Read("execute_model"), "not a step");
   EXPECT_EQ(Read("execute_context_1_generation"), "not a step");
   EXPECT_EQ(Read("execute_context_1(888)_generation_0(0)", "mine"), "not a step");
