@@ -332,6 +332,11 @@ void EndControlThread() noexcept {
   g_runs.store(0);
 }
 
+bool HasRequests() noexcept {
+  return g_toggles.load() != 0 || g_stop_wanted.load() != 0 || g_leave.load() != 0 ||
+         g_begin_wanted.load() != nullptr || g_end_wanted.load() != nullptr;
+}
+
 bool WillCapture() noexcept {
   if (g_launch.capture == CaptureMode::kDelay)
     return !g_delay_began || g_delayed_start != 0 || g_delayed_stop != 0;

@@ -22,6 +22,10 @@ int StartControlThreadFor(bool (*begin)()) noexcept;
 // Ends the control thread, soon. The process has finished its trace.
 void EndControlThread() noexcept;
 
+// Returns whether the control thread was asked for something that it has not begun with. Any
+// thread.
+bool HasRequests() noexcept;
+
 // Returns whether the control thread will begin a capture by itself: after a delay, or at a step or
 // range.
 bool WillCapture() noexcept;

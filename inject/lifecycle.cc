@@ -206,6 +206,10 @@ void NewIdentity() noexcept {
   stem.Add("p").Number(g_process.pid).Add("-").Hex(g_settings.start_id);
 }
 
+bool MustHasten() noexcept {
+  return g_hurry.load(std::memory_order_relaxed) != 0 || g_lock.IsAwaited() || HasRequests();
+}
+
 bool BeginRecording(const char* trigger) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);

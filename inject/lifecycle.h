@@ -18,6 +18,10 @@ namespace gpuprof::inject {
 // Not 0 once the process is on its way out: a capture that is being ended waits for nothing more.
 extern std::atomic<uint32_t> g_hurry;
 
+// Returns whether somebody waits until a capture has begun or ended. This is a thread that forks,
+// execs or exits, or a further request to the control thread. Any thread.
+bool MustHasten() noexcept;
+
 // Hooks begin to record; nothing is loaded yet: for a capture that begins with the process. False:
 // already recording, or the process has finished.
 bool BeginRecording(const char* trigger) noexcept;

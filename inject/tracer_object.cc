@@ -132,6 +132,7 @@ void FillHost() {
   g_host.request_tick = RequestTick;
   g_host.capture_is_closed = CaptureIsClosed;
   g_host.hurry = &g_hurry;
+  g_host.must_hasten = [] { return MustHasten(); };
   g_host.framework_range = FrameworkRange;
   g_host.profiler_call = ProfilerCalledInDriver;
   g_host.note_mapped = [](int64_t bytes) { NoteMapped(bytes, /*is_shared=*/false); };

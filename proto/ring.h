@@ -122,7 +122,8 @@ struct RingHeader {
   // Producer's: what was going on, as open_op.
   OpenRange open_range[kMaxOpenRanges];
 
-  // Calls of Python functions: depth, which may exceed kMaxOpenCalls. The excess is not kept.
+  // Calls of Python functions: depth, which may exceed kMaxOpenCalls. The excess is not kept. The
+  // sequence of a call is the time at which it was hidden from us (ticks); 0: it is open.
   std::atomic<uint32_t> open_calls;
   uint32_t spare_calls;
   OpenOp open_call[kMaxOpenCalls];

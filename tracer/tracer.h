@@ -226,6 +226,11 @@ struct Host {
   void (*say)(const char* text);
   // Only with GPUPROF_DEBUG.
   void (*debug)(const char* text);
+
+  // Returns whether somebody waits until a capture has begun or ended. This is a thread that forks,
+  // a process on its way out, or a further request. The control thread waits for nothing of the
+  // program then. Any thread.
+  bool (*must_hasten)();
 };
 
 enum class StopReason : uint32_t { kRequest, kExit, kExec, kFork };
@@ -291,9 +296,8 @@ struct Api {
   // takes CUPTI again after that profiler has ended.
   void (*watch_profiler_calls)(bool is_late);
 
-  // The program is about to run Python code, and has CPython's lock, on this thread of its. Waits
-  // until what --python asks for is recorded, 5 s at most. Other threads may have the lock
-  // meanwhile.
+  // The program is about to run Python code on this thread, which has given CPython's lock away.
+  // Waits until what --python asks for is recorded, 5 s at most.
   void (*await_python)();
   // The same where no capture runs: has Python tell its end, as captures may begin until then.
   void (*watch_python)();

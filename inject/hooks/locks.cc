@@ -270,6 +270,7 @@ namespace gpuprof::inject {
 void LookForGil() noexcept { g_python = FindData("_PyRuntime"); }
 
 bool HasPython() noexcept { return g_python.bytes != 0; }
+DefinedData PythonRuntime() noexcept { return g_python; }
 
 void EndWaitOfEndedThread() noexcept {
   Recorder recorder(proto::kSourceLocks);

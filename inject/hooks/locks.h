@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "inject/elf_symbol.h"
+
 namespace gpuprof::inject {
 
 // The calling thread ends: a wait that it left by cancellation, or by ending itself in a signal
@@ -18,5 +20,7 @@ void LookForGil() noexcept;
 
 // Returns whether LookForGil() found a Python.
 bool HasPython() noexcept;
+// Returns where its _PyRuntime is.
+DefinedData PythonRuntime() noexcept;
 
 }  // namespace gpuprof::inject

@@ -466,9 +466,10 @@ void RecordSorter::AddOpenCalls(const RingHeader* ring, uint64_t now) {
   if (depth > proto::kMaxOpenCalls) depth = proto::kMaxOpenCalls;
   while (depth-- > 0) {
     const proto::OpenOp open = ring->open_call[depth];
-    if (open.start == 0 || open.start > now) continue;
+    const uint64_t end = open.sequence != 0 && open.sequence < now ? open.sequence : now;
+    if (open.start == 0 || open.start > end) continue;
     const uint64_t row[] = {
-        now, now - open.start, open.name, 0, 0, 0, OpOperation(0, proto::kFlagIncomplete, depth)};
+        end, end - open.start, open.name, 0, 0, 0, OpOperation(0, proto::kFlagIncomplete, depth)};
     Row(ChunkKind::kPython, row, open.start);
   }
 }

@@ -55,6 +55,14 @@ void AwaitEnd(uint64_t limit) {
     FutexWait(&agent.runs, 1, 10 * kMillisecond);
 }
 
+// The same on the control thread, where others may be waiting for the end of the capture. The
+// thread goes on without it: it comes out of CPython by itself.
+void AwaitEndUnlessAwaited(uint64_t limit) {
+  for (const uint64_t until = Monotonic() + limit;
+       agent.runs.load() != 0 && !agent.host->must_hasten() && Monotonic() < until;)
+    FutexWait(&agent.runs, 1, kMillisecond);
+}
+
 void HasEnded(void*) {
   agent.runs.store(0);
   FutexWake(&agent.runs, INT_MAX);
@@ -68,6 +76,8 @@ bool IsAsked(const char* trigger) {
 }
 
 uint64_t JaxRound() {
+  // To enter it later is not safe.
+  if (agent.has_jax && agent.python->IsFinalizing()) agent.has_jax = false;
   if (!agent.has_jax) return 0;
   const uint64_t pause =
       jax::Round(*agent.host, *agent.python, agent.capture.load(), agent.is_asked);
@@ -168,13 +178,13 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
   const uint64_t limit = waits ? kEndLimit : kShortEndLimit;
   if (agent.runs.load() != 0) {
     Wake();
-    AwaitEnd(limit);
+    reason == StopReason::kRequest ? AwaitEndUnlessAwaited(limit) : AwaitEnd(limit);
   }
   // What is in CPython is taken out of it where the process goes on.
   if (reason == StopReason::kRequest && CallsAreDue(/*is_capturing=*/false) &&
       agent.runs.load() == 0 && agent.python != nullptr && agent.python->is_initialized() != 0 &&
       StartThread())
-    AwaitEnd(limit);
+    AwaitEndUnlessAwaited(limit);
   if (agent.runs.load() != 0 && waits && agent.has_jax)
     agent.note.store("a part is not recorded: the program did not let another thread run Python");
 }

@@ -29,14 +29,16 @@ bool Resolve(void* handle, Python* python) {
   is_whole &= python->member != nullptr;
   GPUPROF_PYTHON_FUNCTIONS(GPUPROF_PYTHON_RESOLVE)
 #undef GPUPROF_PYTHON_RESOLVE
-  python->handle = handle;
+#define GPUPROF_PYTHON_RESOLVE(member, symbol, result, arguments) \
+  python->member = reinterpret_cast<decltype(python->member)>(dlsym(handle, #symbol));
+  GPUPROF_PYTHON_EXTRAS(GPUPROF_PYTHON_RESOLVE)
+#undef GPUPROF_PYTHON_RESOLVE
   python->none = static_cast<PyObject*>(dlsym(handle, "_Py_NoneStruct"));
+  python->type_error = static_cast<PyObject**>(dlsym(handle, "PyExc_TypeError"));
   return is_whole && python->none != nullptr;
 }
 
 }  // namespace
-
-void* Python::Symbol(const char* name) const { return dlsym(handle, name); }
 
 PyObject* Python::CallWith(PyObject* callable, PyObject* argument) const {
   PyObject* const arguments = new_tuple(argument != nullptr ? 1 : 0);

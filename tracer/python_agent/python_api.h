@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CPython's functions, as the program has them: of its libpython, or of its executable. All of them
-// are part of the stable interface of CPython 3.2 and later, and none needs a layout of Python's.
+// CPython's functions, as the program has them: of its libpython, or of its executable. Those that
+// must be there are part of the stable interface of CPython 3.2 and later, and none needs a layout
+// of Python's. The others some versions have.
 //
-// FindPython: control thread, which may wait for the loader's lock. What it returns is called by
-// threads that have CPython's global interpreter lock.
+// FindPython: a thread without CPython's global interpreter lock, as it may wait for the loader's.
+// Whoever has the loader's lock may wait for CPython's. So all names are looked up there, once.
+// What FindPython returns is called by threads that have CPython's lock.
 
 #pragma once
 
@@ -14,6 +16,10 @@
 namespace gpuprof::tracer {
 
 struct PyObject;  // CPython's; never looked into
+struct PyThread;
+struct PyInterpreter;
+
+using PyProfile = int (*)(PyObject* self, PyObject* frame, int what, PyObject* argument);
 
 using PyFunction = PyObject* (*)(PyObject* self, PyObject* arguments);
 using PyKeywordFunction = PyObject* (*)(PyObject* self, PyObject* arguments, PyObject* keywords);
@@ -63,15 +69,44 @@ inline constexpr int kPyArguments = 1, kPyKeywords = 2, kPyFast = 0x80;
   X(fetch_error, PyErr_Fetch, void, (PyObject**, PyObject**, PyObject**))            \
   X(restore_error, PyErr_Restore, void, (PyObject*, PyObject*, PyObject*))
 
+// The same of functions that not all versions have: null where they are missing.
+#define GPUPROF_PYTHON_EXTRAS(X)                                                 \
+  X(is_finalizing, Py_IsFinalizing, int, (void))                                 \
+  X(is_finalizing_before_3_13, _Py_IsFinalizing, int, (void))                    \
+  X(globals, PyEval_GetGlobals, PyObject*, (void))                               \
+  X(audit, PySys_Audit, int, (const char*, const char*, ...))                    \
+  X(first_interpreter, PyInterpreterState_Head, PyInterpreter*, (void))          \
+  X(next_interpreter, PyInterpreterState_Next, PyInterpreter*, (PyInterpreter*)) \
+  X(main_interpreter, PyInterpreterState_Main, PyInterpreter*, (void))           \
+  X(first_thread, PyInterpreterState_ThreadHead, PyThread*, (PyInterpreter*))    \
+  X(next_thread, PyThreadState_Next, PyThread*, (PyThread*))                     \
+  X(own_thread, PyGILState_GetThisThreadState, PyThread*, (void))                \
+  X(current_thread, _PyThreadState_UncheckedGet, PyThread*, (void))              \
+  X(set_profile, _PyEval_SetProfile, int, (PyThread*, PyProfile, PyObject*))     \
+  X(code_of_frame, PyFrame_GetCode, PyObject*, (PyObject*))                      \
+  X(new_type, PyType_FromSpec, PyObject*, (void*))                               \
+  X(type_slot, PyType_GetSlot, void*, (PyObject*, int))                          \
+  X(allocate, PyType_GenericAlloc, PyObject*, (PyObject*, ptrdiff_t))            \
+  X(attribute_of, PyObject_GetAttr, PyObject*, (PyObject*, PyObject*))           \
+  X(set_attribute_of, PyObject_SetAttr, int, (PyObject*, PyObject*, PyObject*))  \
+  X(repr, PyObject_Repr, PyObject*, (PyObject*))                                 \
+  X(hash, PyObject_Hash, ptrdiff_t, (PyObject*))                                 \
+  X(compare, PyObject_RichCompare, PyObject*, (PyObject*, PyObject*, int))       \
+  X(set_error, PyErr_SetString, void, (PyObject*, const char*))
+
 struct Python {
 #define GPUPROF_PYTHON_MEMBER(member, symbol, result, arguments) result(*member) arguments;
   GPUPROF_PYTHON_FUNCTIONS(GPUPROF_PYTHON_MEMBER)
+  PyObject* none;         // Py_None
+  PyObject** type_error;  // PyExc_TypeError, which is null before CPython is initialised
+  GPUPROF_PYTHON_EXTRAS(GPUPROF_PYTHON_MEMBER)
 #undef GPUPROF_PYTHON_MEMBER
-  PyObject* none;  // Py_None
-  void* handle;    // of the library, for dlsym
 
-  // Returns a function that some versions have; null: this one has not.
-  void* Symbol(const char* name) const;
+  // Returns whether Python is coming to its end. Any thread, without the lock.
+  bool IsFinalizing() const {
+    const auto ask = is_finalizing != nullptr ? is_finalizing : is_finalizing_before_3_13;
+    return ask != nullptr && ask() != 0;
+  }
   // Returns a new reference.
   PyObject* Kept(PyObject* object) const {
     increment(object);
@@ -94,7 +129,7 @@ struct Python {
 };
 
 // Returns CPython's functions; null: the process has no CPython that this object can use. Looks
-// once, and again only after it found nothing.
+// once, and again only after it found nothing. One thread at a time.
 const Python* FindPython();
 
 }  // namespace gpuprof::tracer

@@ -32,6 +32,9 @@ struct Open {
 // A thread's own part. Whoever owns ring i owns state i.
 struct CallThread {
   uint64_t depth;
+  uint64_t hidden_at;  // not 0: the open calls have ended for us. By whoever has CPython's lock
+  const void* thread;  // CPython's state of it
+  uint64_t was_hidden;
   Open open[kMostOpen];
 };
 
@@ -44,6 +47,7 @@ struct Binding {
 
 constinit const Host* g_host = nullptr;
 constinit CallThread* g_states = nullptr;
+const void* (*g_own)() = nullptr;  // CPython's state of the calling thread
 constinit std::atomic<uint32_t> g_number{1};
 constinit std::atomic<uint64_t> g_too_deep{0}, g_unbegun{0};
 
@@ -56,16 +60,14 @@ void CountUp(std::atomic<uint64_t>* counter) { counter->fetch_add(1, std::memory
     if (__atomic_load_n(&g_host->rings[i], __ATOMIC_ACQUIRE) != ring) continue;
     CallThread* const state = &g_states[i];
     state->depth = 0;
+    state->hidden_at = 0;
+    state->was_hidden = 0;
+    state->thread = g_own != nullptr ? g_own() : nullptr;
     ring->open_calls.store(0, std::memory_order_relaxed);
     binding = {owner, state};
     return state;
   }
   return nullptr;
-}
-
-CallThread* StateOf(RingHeader* ring) {
-  const uint64_t owner = uint64_t{g_number.load(std::memory_order_relaxed)} << 32 | ring->track;
-  return __builtin_expect(binding.owner == owner, 1) ? binding.state : TakeState(ring, owner);
 }
 
 // What rings call when they are filling up.
@@ -78,7 +80,7 @@ struct WakeDrain {
 };
 
 void WriteSpan(RingHeader* ring, Record record, uint64_t duration) {
-  ring->last_time = record.time;
+  if (record.time > ring->last_time) ring->last_time = record.time;
   record.duration = static_cast<uint32_t>(duration);
   if (__builtin_expect(duration < proto::kLongDuration, 1)) {
     proto::RingWrite(ring, record, WakeDrain());
@@ -88,6 +90,31 @@ void WriteSpan(RingHeader* ring, Record record, uint64_t duration) {
   const Record group[2] = {
       {record.time, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration}, record};
   proto::RingWriteGroup(ring, group, 2, 1, WakeDrain());
+}
+
+// Ends all open calls of the thread at `end`, in this ring of its.
+[[gnu::noinline, gnu::cold]] void EndHidden(RingHeader* ring, CallThread* state, uint64_t end) {
+  uint64_t depth = state->depth < kMostOpen ? state->depth : kMostOpen;
+  state->depth = 0;
+  state->hidden_at = 0;
+  state->was_hidden = 1;
+  ring->open_calls.store(0, std::memory_order_release);
+  while (depth-- > 0) {
+    const Open& open = state->open[depth];
+    WriteSpan(ring,
+              {end, 0, static_cast<uint8_t>(RecordKind::kPythonCall), proto::kFlagIncomplete, 0,
+               open.name, depth},
+              end > open.start ? end - open.start : 0);
+  }
+}
+
+CallThread* StateOf(RingHeader* ring) {
+  const uint64_t owner = uint64_t{g_number.load(std::memory_order_relaxed)} << 32 | ring->track;
+  CallThread* const state =
+      __builtin_expect(binding.owner == owner, 1) ? binding.state : TakeState(ring, owner);
+  if (state != nullptr && __builtin_expect(state->hidden_at != 0, 0))
+    EndHidden(ring, state, state->hidden_at);
+  return state;
 }
 
 // Writes the open calls from `from` on into the header, for the end of a capture and for the dead.
@@ -116,7 +143,10 @@ void Push(RingHeader* ring, CallThread* state, const void* code, proto::NameTabl
   open.has_crossed = 0;
   state->depth = place + 1;
   const bool is_shown = place < proto::kMaxOpenCalls;
-  if (__builtin_expect(is_shown, 1)) ring->open_call[place].name = name;
+  if (__builtin_expect(is_shown, 1)) {
+    ring->open_call[place].name = name;
+    ring->open_call[place].sequence = 0;
+  }
   open.start = CallTicks();  // last, so that our own work is outside of the call
   if (__builtin_expect(is_shown, 1)) ring->open_call[place].start = open.start;
   ring->open_calls.store(static_cast<uint32_t>(place + 1), std::memory_order_release);
@@ -158,7 +188,8 @@ void Pop(RingHeader* ring, CallThread* state, const void* code, uint64_t end) {
   }
   const uint64_t place = PlaceOf(*state, code);
   if (__builtin_expect(place == kMostOpen, 0)) {
-    CountUp(&g_unbegun);
+    // Or it was hidden in between.
+    if (state->was_hidden == 0) CountUp(&g_unbegun);
     return;
   }
   const Open open = state->open[place];
@@ -215,6 +246,30 @@ void CallEnds(const void* code) {
   if (CallThread* const state = StateOf(ring)) Pop(ring, state, code, end);
   g_host->leave();
 }
+
+void CallsAreHidden(uint64_t since) {
+  RingHeader* const ring = g_host->enter(proto::kSourcePythonCalls);
+  if (ring == nullptr) return;
+  CallThread* const state = StateOf(ring);
+  if (state != nullptr && state->depth != 0) EndHidden(ring, state, since);
+  g_host->leave();
+}
+
+void CallsOfThreadAreHidden(const void* thread) {
+  const uint64_t now = CallTicks();
+  const uint32_t count = g_host->ring_count->load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
+    CallThread& state = g_states[i];
+    RingHeader* const ring = __atomic_load_n(&g_host->rings[i], __ATOMIC_ACQUIRE);
+    if (ring == nullptr || state.thread != thread || state.depth == 0 || state.hidden_at != 0)
+      continue;
+    for (uint64_t j = 0; j < state.depth && j < proto::kMaxOpenCalls; ++j)
+      ring->open_call[j].sequence = now;
+    state.hidden_at = now;
+  }
+}
+
+void CallRecorderKnowThreads(const void* (*own)()) { g_own = own; }
 
 void GcPauseEnds(uint64_t start, uint32_t generation, uint64_t collected, uint64_t uncollectable) {
   const uint64_t end = CallTicks();

@@ -29,6 +29,16 @@ void CallRecorderAfterFork();
 void CallBegins(const void* code, proto::NameTable::Text* text);
 void CallEnds(const void* code);
 
+// CPython no longer tells what the calling thread calls, from `since` on (ticks): its open calls
+// end there, incomplete. On a thread that has CPython's lock.
+void CallsAreHidden(uint64_t since);
+// The same of another thread, from now on, on any thread that has CPython's lock. `thread`: what
+// `own` returns there. The rows are written when the thread is next told of, or at the capture's
+// end.
+void CallsOfThreadAreHidden(const void* thread);
+// Before the first call. `own`: returns CPython's state of the calling thread.
+void CallRecorderKnowThreads(const void* (*own)());
+
 // A pause of the garbage collector has ended, on this thread. `start`: ticks.
 void GcPauseEnds(uint64_t start, uint32_t generation, uint64_t collected, uint64_t uncollectable);
 uint64_t CallTicks();

@@ -28,7 +28,6 @@ struct Slot {
 struct Table {
   Slot* slots = nullptr;
   const Python* python = nullptr;
-  PyObject* (*globals)() = nullptr;
   const char* globs = "";
   PythonLayout layout = {};
 };
@@ -60,7 +59,7 @@ uint32_t HashOf(const void* code) {
 
 // Returns the name of the running frame's module; "": it has none.
 const char* ModuleName() {
-  PyObject* const globals = table.globals();
+  PyObject* const globals = table.python->globals();
   PyObject* const name = globals != nullptr ? table.python->item(globals, "__name__") : nullptr;
   const char* const text = name != nullptr ? table.python->text(name) : nullptr;
   if (text == nullptr) table.python->clear_error();
@@ -110,14 +109,12 @@ Slot* SlotOf(const void* code, const Identity& identity, bool* is_known) {
 
 }  // namespace
 
-bool CodeTableInit(const Python& python, const PythonLayout& layout, const char* globs,
-                   PyObject* (*globals)()) {
+bool CodeTableInit(const Python& python, const PythonLayout& layout, const char* globs) {
   if (table.slots == nullptr) table.slots = static_cast<Slot*>(MapTable(kSlots * sizeof(Slot)));
   if (table.slots == nullptr || !FrameNamesInit()) return false;
   table.python = &python;
   table.layout = layout;
   table.globs = globs;
-  table.globals = globals;
   return true;
 }
 

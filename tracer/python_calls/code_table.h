@@ -17,13 +17,11 @@
 
 namespace gpuprof::tracer {
 
-struct PyObject;
 struct Python;
 
-// Makes the table. `globs`: as in IsTraced. `globals`: CPython's PyEval_GetGlobals. False: there is
-// no memory.
-bool CodeTableInit(const Python& python, const PythonLayout& layout, const char* globs,
-                   PyObject* (*globals)());
+// Makes the table. `globs`: as in IsTraced. The interpreter must have PyEval_GetGlobals. False:
+// there is no memory.
+bool CodeTableInit(const Python& python, const PythonLayout& layout, const char* globs);
 
 // Returns the text of a code object's frame; null: its calls are not recorded. A code object that
 // is not known yet must be that of the running frame.

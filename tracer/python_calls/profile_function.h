@@ -18,8 +18,9 @@ namespace gpuprof::tracer {
 // Finds what is needed and gives all threads but the calling one the function. Null: it is done;
 // else why it is not. Static storage.
 const char* ProfileBegin(const Python& python, const Interpreter& interpreter);
-// Gives it to threads that have come since, unless they got it where they began.
-void ProfileLook();
+// Gives it to threads that have come since, unless they got it where they began. Returns null, or
+// what is missing. Static storage.
+const char* ProfileLook();
 // Takes it from all threads.
 void ProfileEnd();
 

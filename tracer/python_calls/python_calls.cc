@@ -20,6 +20,8 @@ namespace {
 
 constexpr uint64_t kLook = 100 * kMillisecond;  // for threads that came since
 constexpr uint64_t kExitLimit = 10 * kSecond;
+// How soon a wait that keeps the program from something ends.
+constexpr uint64_t kGlance = kMillisecond;
 constexpr uint32_t kFirstMonitored = 0x030c;
 
 // What is in CPython. Changes under its lock.
@@ -54,12 +56,9 @@ void Remove(const Python& python) {
 
 // Says that other interpreters of the process are not looked at.
 void LookForInterpreters(const Python& python) {
-  struct InterpreterState;
-  const auto first =
-      reinterpret_cast<InterpreterState* (*)()>(python.Symbol("PyInterpreterState_Head"));
-  const auto next = reinterpret_cast<InterpreterState* (*)(InterpreterState*)>(
-      python.Symbol("PyInterpreterState_Next"));
-  if (first != nullptr && next != nullptr && first() != nullptr && next(first()) != nullptr)
+  if (python.first_interpreter == nullptr || python.next_interpreter == nullptr) return;
+  PyInterpreter* const first = python.first_interpreter();
+  if (first != nullptr && python.next_interpreter(first) != nullptr)
     g.note.store("functions and pauses of sub-interpreters are not recorded");
 }
 
@@ -83,16 +82,19 @@ PyObject* AtExit(PyObject*, PyObject* const*, ptrdiff_t) {
 }
 PyMethod g_exit = {"gpuprof_exit", reinterpret_cast<void*>(AtExit), kPyFast, nullptr};
 
-// Registers the handler, once. It stays: the next capture may begin at any moment.
-void WatchExit(const Python& python) {
-  if (g.watches_exit.exchange(true)) return;
+// Registers the handler, once. It stays: the next capture may begin at any moment. False: Python
+// does not tell its end, which may come while something of ours is in it.
+bool WatchExit(const Python& python) {
+  if (g.watches_exit.exchange(true)) return true;
   g.python = &python;
   PyObject* const module = python.import("atexit");
   PyObject* const function =
       module != nullptr ? python.new_function(&g_exit, nullptr, nullptr) : nullptr;
-  if (function != nullptr) python.Does(module, "register", function);
+  const bool is_done = function != nullptr && python.Does(module, "register", function);
   python.Drop(module);
   python.clear_error();
+  if (!is_done) g.watches_exit.store(false);
+  return is_done;
 }
 
 // Enters Python for a moment, if it has not come to its end. The thread may be ended in the
@@ -101,10 +103,7 @@ class Inside {
  public:
   explicit Inside(const Python& python) : python_(python) {
     g.is_inside.store(1);
-    const auto is_finalizing =
-        reinterpret_cast<int (*)()>(python.Symbol("_Py_IsFinalizing"));  // to 3.12
-    const bool is_ending = is_finalizing != nullptr && is_finalizing() != 0;
-    is_in_ = !g.is_over.load() && !is_ending && python.is_initialized() != 0;
+    is_in_ = !g.is_over.load() && !python.IsFinalizing() && python.is_initialized() != 0;
     if (is_in_) state_ = python.ensure();
   }
   ~Inside() {
@@ -123,9 +122,8 @@ class Inside {
 };
 
 const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
-  const auto globals = reinterpret_cast<PyObject* (*)()>(python.Symbol("PyEval_GetGlobals"));
-  if (globals == nullptr ||
-      !CodeTableInit(python, interpreter.layout, g.host->settings->python_globs, globals))
+  if (python.globals == nullptr ||
+      !CodeTableInit(python, interpreter.layout, g.host->settings->python_globs))
     return "calls are not recorded: there is no memory";
   const bool is_monitored = interpreter.version >= kFirstMonitored;
   const char* const why =
@@ -135,8 +133,11 @@ const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
 }
 
 void Begin(const Python& python, const Interpreter& interpreter) {
-  WatchExit(python);
   const char* why = nullptr;
+  if (!WatchExit(python)) {
+    g.note.store("calls and pauses are not recorded: the program keeps atexit from gpuprof");
+    return;
+  }
   if (Wants(*g.host, proto::kSourcePythonCalls)) why = BeginCalls(python, interpreter);
   if (why != nullptr) g.note.store(why);
   if (Wants(*g.host, proto::kSourcePythonGc)) {
@@ -186,7 +187,7 @@ uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
   // It may have ended, and another one may have begun, while the thread waited for CPython.
   if (capture.load() != 0) {
     if (g.is_settled.load() != 0) {
-      ProfileLook();
+      if (const char* const missing = ProfileLook()) g.note.store(missing);
     } else {
       if (g.parts.load() == 0) Begin(python, interpreter);
       Settle();
@@ -206,22 +207,24 @@ void CallsRefuse(const char* why) {
 }
 
 void AwaitCalls(uint64_t limit) {
-  const Python* const python = FindPython();
-  if (python == nullptr || g.is_settled.load() != 0) return;
-  void* const thread = python->save_thread();
-  AwaitSettledCalls(limit);
-  python->restore_thread(thread);
+  if (g.host == nullptr) return;
+  for (const uint64_t until = Monotonic() + limit;
+       g.is_settled.load() == 0 && g.host->hurry->load() == 0 && Monotonic() < until;)
+    FutexWait(&g.is_settled, 0, 10 * kMillisecond);
 }
 
 void AwaitSettledCalls(uint64_t limit) {
-  const uint64_t until = Monotonic() + limit;
-  while (g.is_settled.load() == 0 && g.host->hurry->load() == 0 && Monotonic() < until)
-    FutexWait(&g.is_settled, 0, 10 * kMillisecond);
+  for (const uint64_t until = Monotonic() + limit;
+       g.is_settled.load() == 0 && !g.host->must_hasten() && Monotonic() < until;)
+    FutexWait(&g.is_settled, 0, kGlance);
 }
 
 void WatchPythonExit() {
   const Python* const python = FindPython();
-  if (python != nullptr && python->is_initialized() != 0) WatchExit(*python);
+  if (python == nullptr || python->is_initialized() == 0) return;
+  const int state = python->ensure();
+  WatchExit(*python);
+  python->release(state);
 }
 
 void CallsThreadBegins() {

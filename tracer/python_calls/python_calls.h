@@ -33,13 +33,14 @@ uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
 
 // CPython cannot be entered, for this reason. Static storage. Control thread.
 void CallsRefuse(const char* why);
-// Waits until calls are recorded, or never will be; without CPython's lock, which the calling
-// thread of the program has. Not longer than `limit` ns.
+// Waits until calls are recorded, or never will be, not longer than `limit` ns. On a thread of the
+// program that has given CPython's lock away.
 void AwaitCalls(uint64_t limit);
-// The same on a thread that has no lock.
+// The same on the control thread, which keeps others from beginning and ending captures: it gives
+// up as soon as somebody waits for that (Host::must_hasten).
 void AwaitSettledCalls(uint64_t limit);
 // Has Python tell its end, before anything else enters it. On a thread of the program that has
-// CPython's lock.
+// given CPython's lock away.
 void WatchPythonExit();
 // A thread of the program is about to begin another one.
 void CallsThreadBegins();
