@@ -90,7 +90,7 @@ export interface Ops {
   device_outside_ns: number | null;
   devices: OpDevice[];
   device_window_ns: number | null;
-  module_source: "none" | "modules" | "scopes" | "ranges" | "functions";
+  module_source: "none" | "modules" | "scopes" | "ranges" | "functions" | "forwards";
 }
 
 export interface Kernels {
