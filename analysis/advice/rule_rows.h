@@ -76,6 +76,13 @@ inline constexpr RuleInfo kRuleRows[] = {
      "ranks that compute for different times",
      {rule_rows::kSteps, rule_rows::kWork},
      {{"min_spread", 0.1, rule_rows::kRatio, "slowest over fastest rank, of the slowest"}}},
+    {"CO-010",
+     "a rank that is late at collectives of the host",
+     {rule_rows::kOps},
+     {{"min_last", 0.6, rule_rows::kRatio,
+       "part of the collectives with nine tenths of the delays that the rank enters last"},
+      {"min_share", 0.05, rule_rows::kRatio, "part of the time in which all wait for it"},
+      {"min_collectives", 5, rule_rows::kCount, "fewer collectives tell nothing"}}},
 
     {"CP-001",
      "asynchronous copies of pageable memory",

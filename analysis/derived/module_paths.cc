@@ -20,10 +20,28 @@ struct NamedSpan {
   std::string_view name;
 };
 
+constexpr std::string_view kForward = ".forward";
+
 bool IsModule(std::string_view name) { return name.substr(0, kModule.size()) == kModule; }
 
 // Built-in functions are parts of the function that calls them. Some names contain an address.
 bool IsBuiltin(std::string_view name) { return name.substr(0, 9) == "<built-in"; }
+
+// What a recording with --python=trace names a call of a module, from CPython 3.11 on:
+// "/app/net.py(12): Net.forward".
+bool IsForward(std::string_view name) {
+  return name.size() > kForward.size() && name.ends_with(kForward);
+}
+
+// "Net" of "/app/net.py(12): main.<locals>.Net.forward".
+std::string_view ClassOf(std::string_view forward) {
+  std::string_view name = forward.substr(0, forward.size() - kForward.size());
+  for (const std::string_view before : {std::string_view("): "), std::string_view("<locals>.")}) {
+    const size_t found = name.rfind(before);
+    if (found != std::string_view::npos) name.remove_prefix(found + before.size());
+  }
+  return name;
+}
 
 // "Linear" of "Linear_3".
 std::string_view WithoutInstance(std::string_view name) {
@@ -48,15 +66,29 @@ bool AnyTrack(const Process& process, Test test) {
   return std::any_of(process.tracks.begin(), process.tracks.end(), test);
 }
 
-void AddPython(const Process& process, const PythonTable& python, bool modules,
-               std::vector<NamedSpan>* spans) {
-  for (size_t row = 0; row < python.rows(); ++row) {
-    const std::string_view name = TextOf(process, python.name[row]);
-    if (modules ? !IsModule(name) : IsBuiltin(name)) continue;
-    spans->push_back({{python.end_ns[row] - python.duration_ns[row], python.end_ns[row]},
-                      modules ? name.substr(kModule.size()) : name});
+// Returns the part that a call of Python stands for. "": none.
+std::string_view PartOf(results::ModuleSource source, std::string_view name) {
+  switch (source) {
+    case results::MODULE_SOURCE_MODULES:
+      return IsModule(name) ? name.substr(kModule.size()) : "";
+    case results::MODULE_SOURCE_FORWARDS:
+      return IsForward(name) ? ClassOf(name) : "";
+    default:
+      return IsBuiltin(name) ? "" : name;
   }
 }
+
+void AddPython(const Process& process, const PythonTable& python, results::ModuleSource source,
+               std::vector<NamedSpan>* spans) {
+  for (size_t row = 0; row < python.rows(); ++row) {
+    const std::string_view part = PartOf(source, TextOf(process, python.name[row]));
+    if (part.empty()) continue;
+    spans->push_back({{python.end_ns[row] - python.duration_ns[row], python.end_ns[row]}, part});
+  }
+}
+
+// PyTorch opens ranges of its own, in optimizers and loaders.
+bool IsOfProgram(NameKind kind) { return kind == NameKind::kPlain; }
 
 void AddRanges(ProcessOps* ops, const Track& track, std::vector<NamedSpan>* spans) {
   const Process& process = ops->process();
@@ -90,10 +122,19 @@ ModulePaths::ModulePaths(ProcessOps* ops, bool instances)
 
 void ModulePaths::FindSource() {
   const Process& process = *process_;
-  if (std::any_of(process.strings.begin(), process.strings.end(),
-                  [](const auto& text) { return IsModule(text.second); }) &&
-      AnyTrack(process, [](const Track& track) { return track.python.rows() != 0; })) {
+  const bool has_python =
+      AnyTrack(process, [](const Track& track) { return track.python.rows() != 0; });
+  if (has_python && std::any_of(process.strings.begin(), process.strings.end(),
+                                [](const auto& text) { return IsModule(text.second); })) {
     source_ = results::MODULE_SOURCE_MODULES;
+    return;
+  }
+  const bool has_forwards = AnyTrack(process, [&](const Track& track) {
+    return std::any_of(track.python.name.begin(), track.python.name.end(),
+                       [&](uint32_t name) { return IsForward(TextOf(process, name)); });
+  });
+  if (has_forwards) {
+    source_ = results::MODULE_SOURCE_FORWARDS;
     return;
   }
   const bool has_scopes = AnyTrack(process, [&](const Track& track) {
@@ -110,15 +151,21 @@ void ModulePaths::FindSource() {
     source_ = results::MODULE_SOURCE_SCOPES;
     return;
   }
-  const bool has_ranges = AnyTrack(process, [&](const Track& track) {
-    std::vector<NamedSpan> spans;
-    AddRanges(ops_, track, &spans);
-    return !spans.empty();
-  });
-  if (has_ranges) {
+  const auto has_ranges = [&](bool of_program) {
+    return AnyTrack(process, [&](const Track& track) {
+      std::vector<NamedSpan> spans;
+      AddRanges(ops_, track, &spans);
+      return std::any_of(spans.begin(), spans.end(), [of_program](const NamedSpan& span) {
+        return !of_program || IsOfProgram(KindOfName(span.name));
+      });
+    });
+  };
+  if (has_ranges(true)) {
     source_ = results::MODULE_SOURCE_RANGES;
-  } else if (AnyTrack(process, [](const Track& track) { return track.python.rows() != 0; })) {
+  } else if (has_python) {
     source_ = results::MODULE_SOURCE_FUNCTIONS;
+  } else if (has_ranges(false)) {
+    source_ = results::MODULE_SOURCE_RANGES;
   }
 }
 
@@ -129,7 +176,7 @@ void ModulePaths::FillSpans(uint32_t track) {
   if (source_ == results::MODULE_SOURCE_RANGES) {
     AddRanges(ops_, from, &named);
   } else {
-    AddPython(*process_, from.python, !flat, &named);
+    AddPython(*process_, from.python, source_, &named);
   }
   std::stable_sort(named.begin(), named.end(), [](const NamedSpan& x, const NamedSpan& y) {
     return x.span.start != y.span.start ? x.span.start < y.span.start : x.span.end > y.span.end;

@@ -4,6 +4,7 @@
 // The parts of a program in which its work lies: "Model/Encoder/Attention". One source serves for a
 // process, the first that it has:
 //   modules   calls of PyTorch's modules, in traces with stacks ("nn.Module: Linear_3")
+//   forwards  traced calls of their forward functions, by class ("Linear.forward")
 //   scopes    name scopes of TensorFlow and JAX, in the names of operations and in details of work
 //   ranges    ranges of NVTX, ITT and record_function that nest on their thread, without the steps
 //   functions the innermost function of Python that is not a built-in one

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "analysis/advice/facts/host_facts.h"
+#include "analysis/advice/facts/rank_fact_finder.h"
 #include "analysis/advice/facts/run_account.h"
 #include "analysis/advice/facts/verdict.h"
 #include "analysis/advice/rules/rules.h"
@@ -431,6 +432,7 @@ std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading
     facts.samples = FindSampleFacts(context, facts.limits);
   }
   FillHostFacts(context, leading, &facts);
+  facts.late_rank = FindLateHostRank(context, leading, facts.limits);
   std::vector<Finding> findings = Advise(facts);
   for (Finding& finding : findings) {
     // Losses are what the one tells, and the other tells of waits that were recorded.

@@ -49,6 +49,7 @@ Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunCollectives(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -21,6 +21,7 @@
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
+#include "proto/results/collectives.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
@@ -206,6 +207,13 @@ const std::vector<PassEntry>& PassTable() {
        results::Overlap::descriptor,
        "devices",
        kWork},
+      {{"collectives",
+        "Which rank came last to each collective, and how long others waited for it"},
+       RunCollectives,
+       results::Collectives::descriptor,
+       "ranks",
+       {Kind::kKernel, Kind::kOp},
+       {Kind::kWait}},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph, node or "
         "owner",

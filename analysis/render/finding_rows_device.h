@@ -99,6 +99,20 @@ inline constexpr FindingWords kDeviceRows[] = {
      "Give all ranks the same work: batches of equal numbers of tokens, stages of a pipeline of "
      "equal time. Divide tables and experts by their cost."},
 
+    {"CO-010.name", "One rank is late at the collectives of the host"},
+    {"CO-010.reason", "the arrival of each rank was measured"},
+    {"CO-010.gain", "the wait for the last rank"},
+    {"CO-010.last",
+     "{0} (pid {1}) is the last of {2} ranks in {3} of the {4} collectives that make up most of "
+     "the delays."},
+    {"CO-010.behind_in_step", "{0} pass between the arrival of the rank before it and its own."},
+    {"CO-010.behind", "{0} pass between the arrival of the rank before it and its own, in all."},
+    {"CO-010.waited", "The others waited {0} for it, summed over ranks and collectives."},
+    {"CO-010.ask_holds_rank_up",
+     "Ask what holds this rank up: `gpuprof advise --pid {0}`. `gpuprof stats collectives` tells "
+     "who waited for whom."},
+    {"CO-010.caveat", "The gain assumes that the other ranks come no later than now."},
+
     {"CP-001.name", "Asynchronous copies of pageable memory hold up the host"},
     {"CP-001.gain", "these copies and their calls take no time"},
     {"CP-001.cuda_copies_pageable_memory",

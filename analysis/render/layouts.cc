@@ -21,6 +21,7 @@ struct Entry {
 
 constexpr Entry kEntries[] = {
     {"ApiCalls", ApiLayouts},
+    {"Collectives", CollectivesLayouts},
     {"Counters", CountersLayouts},
     {"CriticalPaths", CriticalPathLayouts},
     {"DeviceMemory", DeviceMemoryLayouts},

@@ -17,6 +17,7 @@ namespace gpuprof::analysis {
 struct TableLayout;
 
 std::span<const TableLayout> ApiLayouts();
+std::span<const TableLayout> CollectivesLayouts();
 std::span<const TableLayout> CountersLayouts();
 std::span<const TableLayout> CriticalPathLayouts();
 std::span<const TableLayout> DeviceMemoryLayouts();

@@ -15,6 +15,7 @@
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
+#include "proto/results/collectives.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
@@ -93,6 +94,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Overheads::descriptor, TextOf<results::Overheads, OverheadText>},
       {results::Python::descriptor, TextOf<results::Python, PythonText>},
       {results::Ranges::descriptor, TextOf<results::Ranges, RangesText>},
+      {results::Collectives::descriptor, TextOf<results::Collectives, CollectivesText>},
       {results::Counters::descriptor, TextOf<results::Counters, CountersText>},
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},

@@ -24,6 +24,7 @@ class Advice;
 class ApiCalls;
 class Baseline;
 class Baselines;
+class Collectives;
 class Counters;
 class CriticalPaths;
 class DeviceMemory;
@@ -117,6 +118,7 @@ std::string PythonText(const results::Python& result, const TextOptions& options
 std::string TopFunctionsText(const results::OverviewFunctions& functions,
                              const results::Overview& result, const TextOptions& options);
 std::string RangesText(const results::Ranges& result, const TextOptions& options);
+std::string CollectivesText(const results::Collectives& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);

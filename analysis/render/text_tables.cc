@@ -199,14 +199,15 @@ namespace {
 std::string NoOpsText(const results::Ops& result) {
   if (result.by() != "module" && result.by() != "instance")
     return "No framework operation was recorded.\n";
-  return "Nothing tells the parts of the program: record with_stack=True in torch.profiler, or "
-         "open "
-         "ranges of NVTX or record_function in the program.\n";
+  return "Nothing tells the parts of the program: record with --python=trace:'*.forward', use "
+         "with_stack=True in torch.profiler, or open ranges of NVTX or record_function in the "
+         "program.\n";
 }
 
 std::string ModuleSpansWords(const results::Ops& result) {
   switch (result.module_source()) {
     case results::MODULE_SOURCE_MODULES:
+    case results::MODULE_SOURCE_FORWARDS:
       return " calls of modules";
     case results::MODULE_SOURCE_SCOPES:
       return " operations with name scopes";

@@ -13,6 +13,7 @@
 
 #include "analysis/advice/facts/device_facts.h"
 #include "analysis/advice/facts/pieces.h"
+#include "analysis/advice/facts/rank_facts.h"
 #include "analysis/advice/facts/sample_facts.h"
 #include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
@@ -125,7 +126,8 @@ struct AdviceFacts {
   // Only without steps.
   std::optional<RunAccount> run;
   std::optional<SampleFacts> samples;
-  std::optional<DeviceFacts> device;  // none: no work of a device was recorded
+  std::optional<LateHostRank> late_rank;  // none: no rank is late at collectives of the host
+  std::optional<DeviceFacts> device;      // none: no work of a device was recorded
 };
 
 }  // namespace gpuprof::analysis

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/arrivals.h"
 #include "analysis/derived/kernel_class.h"
+#include "analysis/model/process_name.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/mangled_names.h"
 
@@ -150,6 +152,40 @@ void FillRankFacts(PassContext& context, const results::Overview& overview,
   if (!SameOrder(ranks)) return;
   AlignClocks(&ranks);
   FindLate(ranks, facts);
+}
+
+std::optional<LateHostRank> FindLateHostRank(PassContext& context, std::optional<size_t> leading,
+                                             const Thresholds& limits) {
+  if (context.selected().size() < 2) return std::nullopt;
+  std::vector<const Process*> processes;
+  for (const size_t index : context.selected()) processes.push_back(&context.process(index));
+  std::optional<Interval> window;
+  if (leading) {
+    const std::vector<Interval> steps = context.steps(*leading).Counted();
+    if (!steps.empty()) window = {steps.front().start, steps.back().end};
+  }
+  const Arrivals arrivals =
+      FindArrivals(processes,
+                   {limits("CO-010.min_last"), limits("CO-010.min_share"),
+                    static_cast<uint64_t>(limits.Whole("CO-010.min_collectives"))},
+                   window);
+  if (!arrivals.late || arrivals.is_of_kernels) return std::nullopt;
+  const Straggler& late = *arrivals.late;
+  const Process& process = *processes[arrivals.ranks[late.rank].process];
+  LateHostRank found;
+  found.name = ProcessName(process);
+  found.pid = process.pid;
+  found.host = process.host;
+  found.rank_count = arrivals.ranks.size();
+  found.count = late.count;
+  found.of = late.of;
+  found.lead_ns = late.lead_ns;
+  found.caused_ns = arrivals.ranks[late.rank].caused_ns;
+  found.longest.start_ns = late.longest_start_ns;
+  found.longest.duration_ns = late.longest_ns;
+  found.longest.pid = process.pid;
+  found.longest.host = process.host;
+  return found;
 }
 
 }  // namespace gpuprof::analysis

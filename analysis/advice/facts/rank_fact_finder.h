@@ -5,7 +5,11 @@
 
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "analysis/advice/facts/rank_facts.h"
+#include "analysis/advice/thresholds.h"
 #include "analysis/passes/context.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/steps.pb.h"
@@ -16,5 +20,10 @@ namespace gpuprof::analysis {
 // machines are left out: their clocks differ.
 void FillRankFacts(PassContext& context, const results::Overview& overview,
                    const results::DeviceSeries& series, RankFacts* facts);
+
+// Finds the rank that is late at collectives of the host, in the steps of the leading process if
+// there are some. None: no rank is late, or the ranks cannot be compared.
+std::optional<LateHostRank> FindLateHostRank(PassContext& context, std::optional<size_t> leading,
+                                             const Thresholds& limits);
 
 }  // namespace gpuprof::analysis

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "analysis/advice/facts/pieces.h"
 
@@ -30,6 +31,19 @@ struct RankFacts {
   // Longest kernels, and shortest, without collectives, in the mean step of a rank.
   RankPlace slowest, fastest;
   int64_t slowest_ns = 0, fastest_ns = 0, mean_ns = 0;
+};
+
+// A rank that comes last again and again to collectives that the host starts.
+struct LateHostRank {
+  std::string name;  // "train.py rank 3"
+  int32_t pid = 0;
+  std::string host;
+  size_t rank_count = 0;
+  // Some collectives make up most of all leads. `count`: it was last in so many of them.
+  uint64_t count = 0, of = 0;
+  int64_t lead_ns = 0;    // from the arrival of the rank before it to its own, summed
+  int64_t caused_ns = 0;  // what the others waited for it
+  Instance longest;       // its longest lead
 };
 
 }  // namespace gpuprof::analysis

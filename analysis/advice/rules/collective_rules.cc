@@ -105,6 +105,27 @@ std::optional<Finding> LateRank(const AdviceFacts& facts) {
   return finding;
 }
 
+std::optional<Finding> LateRankOfHost(const AdviceFacts& facts) {
+  if (!facts.late_rank) return std::nullopt;
+  const LateHostRank& late = *facts.late_rank;
+  Finding finding = Make("CO-010.name", results::LEVEL_HIGH, {"CO-010.reason"});
+  finding.Evidence("CO-010.last",
+                   {say::Name(late.name), say::Plain(late.pid), say::Count(late.rank_count),
+                    say::Count(late.count), say::Count(late.of)});
+  int64_t gain = late.lead_ns;
+  if (HasSteps(facts)) {
+    gain /= static_cast<int64_t>(facts.overview->steps().count());
+    finding.Evidence("CO-010.behind_in_step", {PartOfStep(facts, gain)});
+  } else {
+    finding.Evidence("CO-010.behind", {say::Duration(gain)});
+  }
+  finding.Evidence("CO-010.waited", {say::Duration(late.caused_ns)});
+  SetGain(facts, Bound(gain, "CO-010.gain"), &finding);
+  finding.Fix("CO-010.ask_holds_rank_up", {say::Plain(late.pid)});
+  finding.Caveat("CO-010.caveat");
+  return finding;
+}
+
 std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
   if (!HasWholeSteps(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;

@@ -62,6 +62,13 @@ bool IsParking(const AdviceFacts& facts, const results::Lock& lock) {
   return false;
 }
 
+// Returns whether half of this time a step is for another rank, which is late: CO-010 says so.
+bool IsForLateRank(const AdviceFacts& facts, int64_t blocked_ns) {
+  if (!facts.late_rank || facts.late_rank->pid == facts.overview->steps().pid()) return false;
+  const auto count = static_cast<int64_t>(facts.overview->steps().count());
+  return facts.late_rank->lead_ns / count * 2 >= blocked_ns;
+}
+
 }  // namespace
 
 std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
@@ -71,6 +78,7 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   const int64_t gain = HostGain(facts, blocked->mean_ns());
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("SY-007.min_share"))
     return std::nullopt;
+  if (IsForLateRank(facts, blocked->mean_ns())) return std::nullopt;
   Finding finding = Make("SY-007.name", results::LEVEL_HIGH, {"SY-007.reason"});
   finding.Evidence("SY-007.blocked_outside_every_operation",
                    {PartOfStep(facts, blocked->mean_ns())});

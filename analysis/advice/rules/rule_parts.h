@@ -153,6 +153,7 @@ std::optional<Finding> SharedGpu(const AdviceFacts& facts);
 std::optional<Finding> SmallMessages(const AdviceFacts& facts);
 std::optional<Finding> SlowBackend(const AdviceFacts& facts);
 std::optional<Finding> LateRank(const AdviceFacts& facts);
+std::optional<Finding> LateRankOfHost(const AdviceFacts& facts);
 std::optional<Finding> UnequalRanks(const AdviceFacts& facts);
 
 // gpu_rules.cc

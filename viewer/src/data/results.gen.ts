@@ -19,6 +19,7 @@ export interface Passes {
   idle: { result: Idle; by: never };
   critical_path: { result: CriticalPaths; by: never };
   overlap: { result: Overlap; by: never };
+  collectives: { result: Collectives; by: never };
   graphs: { result: Graphs; by: "graph" | "node" | "owner" };
   overhead: { result: Overheads; by: "kind" | "thread" };
   ranges: { result: Ranges; by: "name" | "domain" };
@@ -89,7 +90,7 @@ export interface Ops {
   device_outside_ns: number | null;
   devices: OpDevice[];
   device_window_ns: number | null;
-  module_source: "none" | "modules" | "scopes" | "ranges" | "functions";
+  module_source: "none" | "modules" | "scopes" | "ranges" | "functions" | "forwards";
 }
 
 export interface Kernels {
@@ -189,6 +190,22 @@ export interface CriticalPaths {
 export interface Overlap {
   meta: Meta;
   devices: DeviceOverlap[];
+}
+
+export interface Collectives {
+  meta: Meta;
+  match: "unknown" | "none" | "one_rank" | "different_order" | "unplaced" | "clocks" | "matched";
+  rank_count: number;
+  matched_count: number;
+  undecided_count: number;
+  window_ns: number;
+  of_kernels: boolean;
+  clock_error_ns: number;
+  late: Straggler | null;
+  ranks: CollectiveRank[];
+  waits: CollectiveWait[];
+  operations: CollectiveOp[];
+  waited_ns: number;
 }
 
 export interface Graphs {
@@ -1136,6 +1153,60 @@ export interface DeviceOverlap {
   hidden_copy_ratio: number | null;
   several_streams_ns: number;
   idle_ns: number;
+}
+
+export interface Straggler {
+  pid: number;
+  host: string;
+  name: string;
+  device: number | null;
+  count: number;
+  of_count: number;
+  lead_ns: number;
+  lead_ratio: number;
+  max_ns: number;
+  max_start_ns: number;
+  caused_ns: number;
+}
+
+export interface CollectiveRank {
+  pid: number;
+  host: string;
+  name: string;
+  device: number | null;
+  count: number;
+  last_count: number;
+  lead_ns: number;
+  early_ns: number;
+  waited_ns: number | null;
+  exchange_ns: number | null;
+  caused_ns: number;
+  clock_offset_ns: number;
+  last_ratio: number;
+}
+
+export interface CollectiveWait {
+  pid: number;
+  host: string;
+  name: string;
+  device: number | null;
+  late_pid: number;
+  late_name: string;
+  late_host: string;
+  count: number;
+  early_ns: number;
+  waited_ns: number | null;
+  max_ns: number;
+  max_start_ns: number;
+}
+
+export interface CollectiveOp {
+  name: string;
+  count: number;
+  spread_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  max_start_ns: number;
 }
 
 export interface Graph {

@@ -57,6 +57,39 @@ TEST(ModulePaths, StrangersCannotNestOrNameWithoutEnd) {
   EXPECT_EQ(paths.At(0, kSpans), ModulePaths::kMostDepth);
 }
 
+TEST(ModulePaths, TracedForwardsAreModules) {
+  test::ProcessBuilder builder(7);
+  builder.Thread(7)
+      .PythonCall("modules/linear.py(130): Linear.forward", 20 * kUs, 30 * kUs, 2)
+      .PythonCall("net.py(14): main.<locals>.Net.forward", 10 * kUs, 40 * kUs, 1)
+      .PythonCall("train.py(9): Trainer.step", 5 * kUs, 60 * kUs, 0)
+      .PythonCall("train.py(3): forward", 4 * kUs, 61 * kUs, 0)
+      .User("my range", 5 * kUs, 60 * kUs)
+      .Optimizer(50 * kUs, 55 * kUs);
+  const Process process = builder.Build();
+  ProcessOps ops(process);
+  const ModulePaths paths(&ops, false);
+  EXPECT_EQ(paths.source(), results::MODULE_SOURCE_FORWARDS);
+  EXPECT_EQ(NameOf(paths, paths.At(0, 7 * kUs)), "");
+  EXPECT_EQ(NameOf(paths, paths.At(0, 15 * kUs)), "/Net");
+  EXPECT_EQ(NameOf(paths, paths.At(0, 25 * kUs)), "/Net/Linear");
+  EXPECT_EQ(NameOf(paths, paths.At(0, 52 * kUs)), "");
+}
+
+TEST(ModulePaths, RangesOfPyTorchItselfComeLast) {
+  test::ProcessBuilder builder(7);
+  builder.Thread(7).Optimizer(50 * kUs, 55 * kUs);
+  const Process alone = builder.Build();
+  ProcessOps ops_alone(alone);
+  EXPECT_EQ(ModulePaths(&ops_alone, false).source(), results::MODULE_SOURCE_RANGES);
+  builder.Thread(7).PythonCall("Trainer.step", 5 * kUs, 60 * kUs, 0);
+  const Process process = builder.Build();
+  ProcessOps ops(process);
+  const ModulePaths paths(&ops, false);
+  EXPECT_EQ(paths.source(), results::MODULE_SOURCE_FUNCTIONS);
+  EXPECT_EQ(NameOf(paths, paths.At(0, 52 * kUs)), "/Trainer.step");
+}
+
 TEST(ModulePaths, WithoutASourceThereAreNone) {
   test::ProcessBuilder builder(7);
   builder.Thread(7).Op("aten::add", 0, 10 * kUs);
