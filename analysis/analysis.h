@@ -146,6 +146,9 @@ const std::vector<PassInfo>& Passes();
 // Returns the tables whose rows a pass reads with these options. No pass of this name: all.
 TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
 
+// Returns why a pattern is not a regular expression, in the words of RE2; empty: it is one.
+std::string RegularExpressionFault(std::string_view pattern);
+
 // Returns OpenOptions::sums_above_rows for a pass with these options.
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options);
 

@@ -210,7 +210,7 @@ Error PassContext::Prepare() {
   }
   if (!options_->step_marker.empty()) {
     std::string reason;
-    marker_ = StepMarker::Of(options_->step_marker, &reason);
+    marker_ = RegularExpression::Of(options_->step_marker, &reason);
     if (marker_ == nullptr)
       return {ErrorKind::kUsage, "The step marker '" + options_->step_marker +
                                      "' is not a regular expression: " + reason + "."};

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/regular_expression.h"
 #include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
 #include "analysis/passes/session.h"
 #include "analysis/steps/op_tree.h"
-#include "analysis/steps/step_marker.h"
 #include "analysis/steps/step_summary.h"
 #include "analysis/symbols/symbolizer.h"
 #include "proto/results/meta.pb.h"
@@ -123,7 +123,7 @@ class PassContext {
 
   const Trace* trace_;
   const PassOptions* options_;
-  std::shared_ptr<const StepMarker> marker_;  // null: none was given
+  std::shared_ptr<const RegularExpression> marker_;  // null: none was given
   std::vector<size_t> selected_;
   Session* session_;
   DerivedOfChoice* choice_;

@@ -12,6 +12,7 @@
 
 #include "analysis/base/enum_word.h"
 #include "analysis/base/figures.h"
+#include "analysis/base/regular_expression.h"
 #include "analysis/passes/host/short_name_fields.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
@@ -390,6 +391,12 @@ TableSet TooLargeTables(std::string_view pass, const Trace& trace, const PassOpt
     all -= count;
   }
   return large;
+}
+
+std::string RegularExpressionFault(std::string_view pattern) {
+  std::string fault;
+  RegularExpression::Of(pattern, &fault);
+  return fault;
 }
 
 uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {

@@ -11,7 +11,7 @@
 namespace gpuprof::analysis {
 
 std::vector<StepAnalysis> NumberedSteps(const Trace& trace, ProcessOps& ops,
-                                        const StepMarker* marker) {
+                                        const RegularExpression* marker) {
   const StepCapture capture = StepCaptureOf(trace, ops.process());
   std::vector<StepAnalysis> steps = AnalyseSteps(ops, marker, capture);
   // If several optimizer steps make a step, a step has the number that its last one gives it.

@@ -7,9 +7,9 @@
 
 #include <vector>
 
+#include "analysis/base/regular_expression.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/op_tree.h"
-#include "analysis/steps/step_marker.h"
 #include "analysis/steps/step_summary.h"
 
 namespace gpuprof::analysis {
@@ -18,6 +18,6 @@ namespace gpuprof::analysis {
 // may be without steps. `marker`: op names that begin a step; null: detect. The ops are those of a
 // process of the trace.
 std::vector<StepAnalysis> NumberedSteps(const Trace& trace, ProcessOps& ops,
-                                        const StepMarker* marker);
+                                        const RegularExpression* marker);
 
 }  // namespace gpuprof::analysis

@@ -113,7 +113,7 @@ bool HasTraining(ProcessOps& ops) {
 // DOMAIN:NAME.
 class MarkerNames {
  public:
-  MarkerNames(const Process& process, const StepMarker& marker)
+  MarkerNames(const Process& process, const RegularExpression& marker)
       : process_(process), marker_(marker) {
     for (const auto& [id, text] : process.strings)
       if (marker.Matches(text)) wanted_.insert(id);
@@ -129,7 +129,7 @@ class MarkerNames {
 
  private:
   const Process& process_;
-  const StepMarker& marker_;
+  const RegularExpression& marker_;
   std::unordered_set<uint32_t> wanted_;
   std::unordered_map<uint64_t, bool> of_domains_;  // by domain and name
 };
@@ -164,7 +164,7 @@ Marks CollectMarker(const Track& track, MarkerNames& names) {
   return outermost;
 }
 
-bool FromMarker(ProcessOps& ops, const StepMarker& marker, DetectedSteps* out) {
+bool FromMarker(ProcessOps& ops, const RegularExpression& marker, DetectedSteps* out) {
   MarkerNames names(ops.process(), marker);
   Marks marks;
   for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
@@ -453,7 +453,7 @@ std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
 
 }  // namespace
 
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker,
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const RegularExpression* marker,
                                        const StepCapture& capture) {
   if (marker != nullptr) {
     DetectedSteps out;

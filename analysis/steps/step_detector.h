@@ -23,10 +23,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/base/regular_expression.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_capture.h"
-#include "analysis/steps/step_marker.h"
 #include "proto/kinds/run.pb.h"
 
 namespace gpuprof::analysis {
@@ -62,7 +62,7 @@ struct DetectedSteps {
 
 // Returns the steps of each thread that has some, those of the busiest first. There is always a
 // first, which may be without steps. `marker`: op names that begin a step; null: detect.
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const StepMarker* marker,
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const RegularExpression* marker,
                                        const StepCapture& capture = {});
 
 // What is known of a whole trace that has no steps.

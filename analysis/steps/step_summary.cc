@@ -161,7 +161,7 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
 
 }  // namespace
 
-std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const StepMarker* marker,
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const RegularExpression* marker,
                                        const StepCapture& capture) {
   std::vector<StepAnalysis> all;
   for (DetectedSteps& detected : DetectSteps(ops, marker, capture))

@@ -62,7 +62,7 @@ struct StepAnalysis {
 };
 
 // Returns the steps of each thread that has some, the busiest first. There is always a first.
-std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const StepMarker* marker,
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const RegularExpression* marker,
                                        const StepCapture& capture = {});
 
 // Time that captures of this process lasted.

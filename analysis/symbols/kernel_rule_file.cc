@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <regex>
 #include <utility>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/regular_expression.h"
 #include "analysis/symbols/kernel_family.h"
 #include "analysis/symbols/mangled_names.h"
 #include "proto/codec/input_path.h"
@@ -25,7 +25,7 @@ using results::KernelFamily;
 
 struct KernelRules::Rule {
   KernelFamily family;
-  std::regex expression;
+  std::shared_ptr<const RegularExpression> expression;
 };
 struct KernelRules::Rules {
   std::vector<Rule> list;
@@ -35,9 +35,6 @@ namespace {
 
 constexpr size_t kMostBytes = 1 << 20;
 constexpr size_t kMostRules = 1000;
-constexpr size_t kMostPattern = 1000;
-// So much of a name is looked at: the library calls itself for each letter.
-constexpr size_t kMostName = 4096;
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view Trimmed(std::string_view text) {
@@ -54,7 +51,8 @@ std::string AllFamilies() {
 }
 
 // Returns why a line is not a rule; empty: it is one.
-std::string ReadLine(std::string_view line, KernelFamily* family, std::regex* expression) {
+std::string ReadLine(std::string_view line, KernelFamily* family,
+                     std::shared_ptr<const RegularExpression>* expression) {
   const size_t end = std::min(line.find_first_of(kBlanks), line.size());
   const std::string word(line.substr(0, end));
   const std::string pattern(Trimmed(line.substr(end)));
@@ -62,13 +60,9 @@ std::string ReadLine(std::string_view line, KernelFamily* family, std::regex* ex
   if (*family == results::KERNEL_FAMILY_NONE)
     return "'" + word + "' is not a family; choose from " + AllFamilies();
   if (pattern.empty()) return "a regular expression is missing behind '" + word + "'";
-  if (pattern.size() > kMostPattern)
-    return "the regular expression has more than " + std::to_string(kMostPattern) + " letters";
-  try {
-    expression->assign(pattern, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    return "'" + pattern + "' is not a regular expression: " + error.what();
-  }
+  std::string fault;
+  *expression = RegularExpression::Of(pattern, &fault);
+  if (*expression == nullptr) return "'" + pattern + "' is not a regular expression: " + fault;
   return "";
 }
 
@@ -99,9 +93,8 @@ std::shared_ptr<const KernelRules> KernelRules::Parse(std::string_view text,
 }
 
 KernelFamily KernelRules::Of(std::string_view name) const {
-  name = name.substr(0, kMostName);
   for (const Rule& rule : rules_->list) {
-    if (std::regex_search(name.begin(), name.end(), rule.expression)) return rule.family;
+    if (rule.expression->Matches(name)) return rule.family;
   }
   return results::KERNEL_FAMILY_NONE;
 }

@@ -46,6 +46,7 @@ LIBRARIES = [
     Library("zlib", "Zlib", "zlib1g-dev", "libz.a"),
     Library("minizip", "Zlib", "libminizip-dev", "libminizip.a"),
     Library("nghttp2", "MIT", "libnghttp2-dev", "libnghttp2.a"),
+    Library("RE2", "BSD-3-Clause", "libre2-dev", "libre2.a"),
     Library("utf8proc", "MIT AND Unicode-DFS-2015", "libutf8proc-dev", "libutf8proc.a"),
     Library("libyaml", "MIT", "libyaml-dev", "libyaml.a"),
     Library("GNU libiberty (the demanglers)", "GPL-2.0-or-later and LGPL-2.0-or-later, each with the permission to link it into any program",

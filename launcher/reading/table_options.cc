@@ -5,19 +5,14 @@
 
 #include "launcher/reading/table_options.h"
 
-#include <regex>
-
+#include "analysis/analysis.h"
 #include "launcher/base/text.h"
 
 namespace gpuprof::launcher {
 
 std::string CheckRegex(std::string_view text) {
-  try {
-    const std::regex compiled(text.begin(), text.end());
-    return "";
-  } catch (const std::regex_error& error) {
-    return "'" + std::string(text) + "' is not a regular expression: " + error.what();
-  }
+  const std::string fault = analysis::RegularExpressionFault(text);
+  return fault.empty() ? "" : "'" + std::string(text) + "' is not a regular expression: " + fault;
 }
 
 void DeclareTables(Options* options, analysis::PassOptions* pass, uint32_t* limit,

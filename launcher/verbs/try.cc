@@ -17,6 +17,7 @@
 #include "launcher/base/text.h"
 #include "launcher/command.h"
 #include "launcher/reading/reading.h"
+#include "launcher/reading/table_options.h"
 #include "launcher/reading/thresholds.h"
 #include "launcher/record/bundle.h"
 #include "launcher/record/program.h"
@@ -103,7 +104,8 @@ class Try : public Verb {
     options->Value("-o,--output", &output_, "DIR",
                    "Keep the recordings of the runs in this new folder; by default they are "
                    "removed");
-    options->Value("--step-marker", &step_marker_, "REGEX", "Names of ranges that are steps");
+    options->Value("--step-marker", &step_marker_, "REGEX", "Names of ranges that are steps",
+                   CheckRegex);
     options->Flag("--json", &json_, "Print JSON");
     options->Flag("--csv", &csv_, "Print the changes as CSV");
     options->Number("--width", &width_, "COLUMNS",

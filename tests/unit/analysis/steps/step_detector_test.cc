@@ -24,7 +24,7 @@ DetectedSteps Detect(const ProcessBuilder& builder, const char* marker = nullptr
   ProcessOps ops(process);
   if (marker == nullptr) return DetectSteps(ops, nullptr).front();
   std::string reason;
-  return DetectSteps(ops, StepMarker::Of(marker, &reason).get()).front();
+  return DetectSteps(ops, RegularExpression::Of(marker, &reason).get()).front();
 }
 
 std::vector<Interval> Spans(const DetectedSteps& steps) {
