@@ -12,6 +12,7 @@
 #include "launcher/base/settings_file.h"
 #include "launcher/base/text.h"
 #include "launcher/reading/thresholds.h"
+#include "launcher/serve/page_order.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -320,6 +321,7 @@ int Dispatch(const std::vector<std::string>& words) {
   if (name == "-h" || name == "--help") name = "help";
   if (name == "--version") name = "version";
   if (name == "__complete") return Complete({words.begin() + 1, words.end()});
+  if (name == kPageOrderWord) return CarryOutPageOrder();
   for (const VerbEntry& entry : VerbTable()) {
     if (name == entry.name) return RunVerb(entry, {words.begin() + 1, words.end()});
   }

@@ -75,12 +75,16 @@ Error PageInput::RunOnce(std::string_view pass, const PassOptions& options,
   return analysis::Run(pass, *trace, options, result);
 }
 
-Error PageInput::Run(std::string_view pass, PassOptions options,
-                     std::unique_ptr<google::protobuf::Message>* result) {
+Error PageInput::ReadHeaders(std::shared_ptr<const Trace>* headers) const {
   OpenOptions open = options_;
   open.headers_only = true;
+  return Open(path_, open, headers);
+}
+
+Error PageInput::Run(std::string_view pass, PassOptions options,
+                     std::unique_ptr<google::protobuf::Message>* result) {
   std::shared_ptr<const Trace> headers;
-  if (Error error = Open(path_, open, &headers)) return error;
+  if (Error error = ReadHeaders(&headers)) return error;
   if (std::string reason = TooManyRows(pass, *headers, options); !reason.empty())
     return {ErrorKind::kUsage, std::move(reason)};
   options.left_out = TooLargeTables(pass, *headers, options);

@@ -25,6 +25,7 @@ class PageInput {
 
   Error Run(std::string_view pass, PassOptions options,
             std::unique_ptr<google::protobuf::Message>* result);
+  Error ReadHeaders(std::shared_ptr<const Trace>* headers) const;
 
  private:
   // Returns the session of all tables, or null where none is to be kept.

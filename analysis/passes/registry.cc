@@ -14,6 +14,7 @@
 #include "analysis/base/figures.h"
 #include "analysis/base/regular_expression.h"
 #include "analysis/passes/host/short_name_fields.h"
+#include "analysis/passes/page_need.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
 #include "analysis/read/work_sums.h"
@@ -424,12 +425,7 @@ std::string TooManyRows(std::string_view pass, const Trace& trace, const PassOpt
   // Only the rows of the part are read. Which part it is, the steps tell.
   if (options.window) return "";
   const TableSet wanted = options.steps ? TablesOf("steps") : TablesOf(pass, options);
-  uint64_t rows = 0;
-  for (const Process& process : trace.processes) {
-    for (const KindTotals& totals : process.kinds) {
-      if (wanted.Has(static_cast<Kind>(totals.kind))) rows += totals.rows;
-    }
-  }
+  const uint64_t rows = RowsIn(trace, wanted);
   if (rows <= kMostWorkRows) return "";
   return "The recording has " + FormatNumber(rows) +
          " rows that this page needs. That is too much for a page. This command reads all of "

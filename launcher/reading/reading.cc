@@ -5,6 +5,8 @@
 
 #include "launcher/reading/reading.h"
 
+#include "launcher/reading/given_rules.h"
+
 namespace gpuprof::launcher {
 namespace {
 
@@ -13,9 +15,15 @@ std::shared_ptr<const analysis::KernelRules>& Given() {
   return rules;
 }
 
+std::string& GivenPath() {
+  static std::string path;
+  return path;
+}
+
 }  // namespace
 
 std::string UseKernelRules(std::string_view path) {
+  GivenPath() = path;
   return analysis::ReadKernelRules(std::string(path), &Given()).message;
 }
 
@@ -27,5 +35,7 @@ void DeclareKernelRules(Options* options, std::string* path) {
 }
 
 std::shared_ptr<const analysis::KernelRules> GivenKernelRules() { return Given(); }
+
+const std::string& GivenKernelRulesPath() { return GivenPath(); }
 
 }  // namespace gpuprof::launcher

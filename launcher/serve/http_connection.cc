@@ -89,6 +89,11 @@ bool HttpConnection::AwaitRoom() {
   }
 }
 
+bool HttpConnection::IsGone() {
+  pollfd end = {fd(), POLLRDHUP, 0};
+  return poll(&end, 1, 0) > 0;
+}
+
 void HttpConnection::End(std::string_view last) {
   if (!last.empty()) send(fd(), last.data(), last.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   shutdown(fd(), SHUT_WR);

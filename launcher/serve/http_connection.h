@@ -42,6 +42,7 @@ class HttpConnection : public HttpWriter {
   void BeginAnswer();
   // Waits for a slow client as long as it takes bytes.
   bool Write(std::string_view bytes) override;
+  bool IsGone() override;
   // Sends what fits at once, and says that nothing follows. What still comes is thrown away:
   // closing at once would destroy the answer on its way.
   void End(std::string_view last);

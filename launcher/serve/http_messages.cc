@@ -31,6 +31,7 @@ class Exchange : public httplib::Stream {
       : handler_(handler), head_(head), to_(to) {}
 
   const HttpHandler& handler() const { return handler_; }
+  HttpWriter* to() const { return to_; }
 
   // Versions of the library ask for different functions, so none of them is marked as an override.
   virtual ssize_t read(char* bytes, size_t size) {
@@ -108,7 +109,7 @@ bool SendFile(const HttpAnswer& answer, size_t done, httplib::DataSink* sink) {
   return got > 0 && sink->write(piece.data(), static_cast<size_t>(got));
 }
 
-HttpAnswer AnswerOf(const httplib::Request& request, const HttpHandler& handler) {
+HttpAnswer AnswerOf(const httplib::Request& request, const Exchange& exchange) {
   const bool is_post = request.method == "POST";
   if (!is_post && request.method != "GET" && request.method != "HEAD") {
     HttpAnswer answer = Refuse(405, "This server only answers GET and HEAD.");
@@ -118,8 +119,10 @@ HttpAnswer AnswerOf(const httplib::Request& request, const HttpHandler& handler)
   std::optional<std::string> origin;
   if (request.has_header("Origin")) origin = Single(request, "Origin");
   try {
-    return handler({is_post, request.path, Single(request, "Host"), Single(request, "Range"),
-                    Single(request, "If-Range"), origin, Single(request, "X-Gpuprof")});
+    return exchange.handler()({is_post, request.path, Single(request, "Host"),
+                               Single(request, "Range"), Single(request, "If-Range"), origin,
+                               Single(request, "X-Gpuprof"),
+                               [to = exchange.to()] { return to->IsGone(); }});
   } catch (...) {
     return Refuse(500, "The server cannot answer this request.");
   }
@@ -150,7 +153,7 @@ class HttpMessages::Library : public httplib::Server {
     for (const auto& [name, value] : kHeaders) headers.emplace(name, value);
     set_default_headers(std::move(headers));
     set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-      if (t_exchange->is_understood) Respond(AnswerOf(request, t_exchange->handler()), &response);
+      if (t_exchange->is_understood) Respond(AnswerOf(request, *t_exchange), &response);
       return HandlerResponse::Handled;
     });
   }

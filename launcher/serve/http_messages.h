@@ -21,6 +21,8 @@ class HttpWriter {
   virtual ~HttpWriter() = default;
   // Takes all bytes. False: the client is gone or too slow.
   virtual bool Write(std::string_view bytes) = 0;
+  // Returns whether the client has hung up, or sends nothing more.
+  virtual bool IsGone() { return false; }
 };
 
 // Keeps an answer in memory.

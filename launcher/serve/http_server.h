@@ -33,6 +33,8 @@ struct HttpRequest {
   // The header Origin. None: the header is missing. Empty: it comes twice.
   std::optional<std::string> origin;
   std::string mark;  // of the header X-Gpuprof, which no form of a foreign page can send
+  // Returns whether the client has hung up. Null: nobody can tell. Valid while it is answered.
+  std::function<bool()> is_gone = nullptr;
 };
 
 struct HttpAnswer {

@@ -251,12 +251,12 @@ ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
   page.list = "../../";
   page.files = files.ForPage();
   page.bundle = input.path;
+  PageResults::Ways ways = WaysOf(input, &large_, &turn_);
   // The import stays as long as the page.
-  auto compute = [this, kept = OpenForPages(input), import](const std::string& name) {
-    const std::lock_guard turn(turn_);
-    return ComputeResult(kept.get(), name);
+  ways.compute = [import, compute = std::move(ways.compute)](const std::string& name) {
+    return compute(name);
   };
-  auto opened = std::make_shared<ServedPage>(std::move(page), std::move(compute));
+  auto opened = std::make_shared<ServedPage>(std::move(page), std::move(ways));
   return {Keep(std::to_string(capture.id), capture.state, std::move(opened)), {}};
 }
 
@@ -267,9 +267,11 @@ ServedFolder::Page ServedFolder::OpenComparison(const Capture& before, const Cap
   analysis::ReportOptions page = PageOf(before.title + " and " + after.title);
   page.kind = analysis::PageKind::kComparison;
   page.list = "../../../";
-  auto opened = std::make_shared<ServedPage>(
-      std::move(page),
-      [this, before, after](const std::string&) { return Compare(before, after); });
+  PageResults::Ways ways;
+  ways.compute = [this, before, after](const std::string&) {
+    return PageComputed{Compare(before, after)};
+  };
+  auto opened = std::make_shared<ServedPage>(std::move(page), std::move(ways));
   return {Keep(key, state, std::move(opened)), {}};
 }
 

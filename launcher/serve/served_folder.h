@@ -22,6 +22,7 @@
 #include "launcher/serve/capture_list.h"
 #include "launcher/serve/folder_processes.h"
 #include "launcher/serve/imports.h"
+#include "launcher/serve/large_results.h"
 #include "launcher/serve/report_server.h"
 #include "launcher/serve/served_page.h"
 
@@ -68,6 +69,7 @@ class ServedFolder : public Served {
   FolderProcessList processes_;
   Imports imports_;
   std::mutex turn_;  // who computes: one result at a time, for the memory
+  LargeResults large_;
   std::mutex mutex_;
   std::vector<Opened> opened_;
   std::vector<std::weak_ptr<ServedPage>> pages_;  // those that somebody still uses, too

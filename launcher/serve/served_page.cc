@@ -55,14 +55,16 @@ std::string TagOf(const struct stat& status) { return "\"" + codec::FileState(st
 
 }  // namespace
 
-ServedPage::ServedPage(analysis::ReportOptions page, PageResults::Compute compute)
-    : page_(std::move(page)), results_(std::move(compute)), timeline_(page_.bundle) {}
+ServedPage::ServedPage(analysis::ReportOptions page, PageResults::Ways ways)
+    : page_(std::move(page)), results_(std::move(ways)), timeline_(page_.bundle) {}
 
 HttpAnswer ServedPage::Answer(const std::string& rest, const HttpRequest& request) {
-  constexpr std::string_view kResults = "results/", kFiles = "files/", kTimeline = "timeline/";
+  constexpr std::string_view kResults = "results/", kFiles = "files/", kTimeline = "timeline/",
+                             kWaits = "waits/";
   if (request.is_post) return RefusePost();
   if (rest.empty()) return Page();
-  if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()));
+  if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()), request);
+  if (rest.starts_with(kWaits)) return Wait(rest.substr(kWaits.size()));
   if (rest.starts_with(kTimeline)) return Timeline(rest.substr(kTimeline.size()));
   if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
   return Refuse(404, "There is nothing of this name.");
@@ -76,13 +78,24 @@ HttpAnswer ServedPage::Page() const {
   return answer;
 }
 
-HttpAnswer ServedPage::Result(const std::string& name) {
+// Answers what a page says while it waits for a result.
+HttpAnswer ServedPage::Wait(const std::string& name) {
+  const PageWait wait = results_.WaitOf(name);
+  HttpAnswer answer;
+  answer.type = "application/json";
+  answer.body =
+      JsonText({{"words", wait.words}, {"is_large", wait.is_large}, {"has_large", wait.has_large}});
+  return answer;
+}
+
+HttpAnswer ServedPage::Result(const std::string& name, const HttpRequest& request) {
   if (page_.kind == analysis::PageKind::kComparison && name != analysis::kComparisonResult)
     return Refuse(404, "The page of two recordings has the result 'diff' alone.");
   const std::string fault =
       page_.kind == analysis::PageKind::kRecording ? CheckResultName(name) : "";
   if (!fault.empty()) return Refuse(404, fault);
-  const std::shared_ptr<const PageAnswer> result = results_.Get(name);
+  const std::shared_ptr<const PageAnswer> result = results_.Get(name, request.is_gone);
+  // Or the client is gone, and sees no answer.
   if (result == nullptr) return Refuse(503, "The server is about to end.");
   HttpAnswer answer;
   answer.type = "application/json";

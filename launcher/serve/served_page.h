@@ -18,15 +18,16 @@ namespace gpuprof::launcher {
 
 class ServedPage : public Served {
  public:
-  // Takes the page with the list of its files, and what computes its results.
-  ServedPage(analysis::ReportOptions page, PageResults::Compute compute);
+  // Takes the page with the list of its files, and how its results come about.
+  ServedPage(analysis::ReportOptions page, PageResults::Ways ways);
 
   HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
   bool Stop() override { return results_.Stop() && !timeline_.IsBusy(); }
 
  private:
   HttpAnswer Page() const;
-  HttpAnswer Result(const std::string& name);
+  HttpAnswer Result(const std::string& name, const HttpRequest& request);
+  HttpAnswer Wait(const std::string& name);
   HttpAnswer Timeline(const std::string& question);
   HttpAnswer File(const std::string& name, const HttpRequest& request) const;
 

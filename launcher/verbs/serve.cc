@@ -25,6 +25,7 @@
 #include "launcher/serve/capture_list.h"
 #include "launcher/serve/entrance.h"
 #include "launcher/serve/import_cache.h"
+#include "launcher/serve/large_results.h"
 #include "launcher/serve/page_files.h"
 #include "launcher/serve/report_server.h"
 #include "launcher/serve/served_folder.h"
@@ -121,9 +122,8 @@ class Serve : public Verb {
     page.files = files_.ForPage();
     page.bundle = input_.path;
     ends_.emplace();
-    ServedPage served(std::move(page), [input = OpenForPages(input_)](const std::string& name) {
-      return ComputeResult(input.get(), name);
-    });
+    LargeResults large;
+    ServedPage served(std::move(page), WaysOf(input_, &large, nullptr));
     return Run(&served);
   }
 

@@ -43,6 +43,8 @@ FIGURES = [
     ("docs/report.md", r"page holds at most (\d+ MiB)", "launcher/verbs/report.cc", r'max_size_ = "([^"]+)"'),
     ("docs/report.md", r"At most (four) stay open", "launcher/serve/served_folder.cc", r"kMostOpened = (\d+);"),
     ("docs/report.md", r"more than (\d+ million) pieces", "analysis/model/work_summary.h", r"kMostWorkRows = ([\d']+);"),
+    ("docs/report.md", r"with more than (\d+ million) rows", "launcher/serve/large_results.h", r"most_recording_rows = ([\d']+);"),
+    ("docs/report.md", r"than (\d+ MB) for their rows", "launcher/serve/large_results.h", r"most_bytes = ([\d']+);"),
     ("docs/device-time.md", r"both sides again, ([\d,]+) times", "analysis/steps/bootstrap.cc", r"kDraws = (\d+);"),
     ("docs/device-time.md", r"durations of at most ([\d,]+) steps", "analysis/steps/bootstrap.cc", r"kMostSamples = (\d+);"),
     ("docs/device-time.md", r"not among the (\d+) with most time", "analysis/compare/compare.cc", r"kRowsWithInterval = (\d+);"),
@@ -80,7 +82,7 @@ NO_CONSTANT = {
 }
 
 UNITS = {"ns": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "minute": 60 * 10**9,
-         "million": 10**6}
+         "million": 10**6, "MB": 10**6}
 IN_WORDS = {"half a second": 5 * 10**8, "one second": 10**9, "two seconds": 2 * 10**9, "two minutes": 120 * 10**9, "four": 4}
 
 

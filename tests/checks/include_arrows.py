@@ -16,7 +16,7 @@ ALLOWED = {
     "inject": lambda p: p.startswith(("inject/", "proto/")) and not p.startswith("proto/codec/") or p == "tracer/tracer.h",
     "tracer": lambda p: p.startswith(("tracer/", "proto/")),
     "analysis": lambda p: p.startswith(("analysis/", "proto/")),
-    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/timeline/page_timeline.h"),
+    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/passes/page_need.h", "analysis/timeline/page_timeline.h"),
     "examples": lambda p: False,
 }
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.

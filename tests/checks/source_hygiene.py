@@ -39,7 +39,7 @@ INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "control/dormant.cc", "control/given_files.cc", "control/process_numbers.cc", "doctor/container.cc", "doctor/doctor_checks.cc",
     "doctor/doctor_cuda.cc", "doctor/installation.cc", "gpu/cupti_folders.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc",
     "gpu/sampler_process.cc", "reading/baselines.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/objects.cc",
-    "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc",
+    "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc", "serve/page_order.cc",
     "upload/exit_snapshot.cc", "verbs/inject.cc", "verbs/install.cc", "verbs/run.cc")}
 # Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
 COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::filesystem::|fs::)(?:copy|copy_file))\(|\brdbuf\(\)")

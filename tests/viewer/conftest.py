@@ -60,8 +60,8 @@ def write_report(path, folder, *options):
 class Served:
     """A server for the time of a with statement. It must end by SIGTERM, with status 0."""
 
-    def __init__(self, path, *options, cwd, **env):
-        self.command = [GPUPROF, "serve", str(path), *map(str, options)]
+    def __init__(self, path, *options, cwd, program=GPUPROF, **env):
+        self.command = [program, "serve", str(path), *map(str, options)]
         # Not the user's own cache: it would have what an earlier test has imported.
         self.cwd, self.env = cwd, clean_env(**{"TMPDIR": str(cwd), "XDG_CACHE_HOME": f"{cwd}.cache", **env})
 

@@ -10,7 +10,8 @@
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
 // size:WIDTH (of the window) fits:PAGE (how far it is wider than its place, and the least width of a column of names)
-// address:TEXT (waits until the address has it)
+// address:TEXT (waits until the address has it) enter:PAGE (without waiting for it) mark:FILE (writes it)
+// ended:FILE (waits until the process whose number is in it has ended)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -37,7 +38,7 @@ const context = await browser.newContext({
 const page = await context.newPage();
 page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: [], csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, fits: {}, workers: 0, addresses: [] };
+const seen = { requests: [], errors: [], dialogs: [], pages: [], csv: {}, axe: {}, text: {}, ink: {}, said: [], rows: {}, look: {}, fits: {}, workers: 0, addresses: [], ended: [] };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -321,6 +322,14 @@ for (const step of steps) {
     await use("link", name, "Enter");
     await page.waitForURL((address) => String(address) !== before);
     await settle();
+  }
+  else if (kind === "enter") await page.evaluate((hash) => { location.hash = hash; }, name);
+  else if (kind === "mark") await writeFile(name, "");
+  else if (kind === "ended") {
+    const process = `/proc/${(await readFile(name, "utf8")).trim()}`;
+    const end = performance.now() + PATIENCE_MS;
+    while (existsSync(process) && performance.now() < end) await page.waitForTimeout(20);
+    seen.ended.push(!existsSync(process));
   }
   else if (kind === "theme") await page.getByRole("button", { name, exact: false }).click();
   else if (kind === "look") await look(...name.split(/,(?:(.*?),)(.*)/s).slice(0, 3));

@@ -23,6 +23,7 @@ void ParallelFor(size_t count, int, const std::function<void(size_t, int)>& work
 
 // A page has at most 4 GiB. Columns may take 3 of them: passes need some memory, too.
 uint64_t DefaultMemoryLimit() { return uint64_t{3} << 30; }
+uint64_t RoomInMemory() { return DefaultMemoryLimit(); }
 
 }  // namespace gpuprof::analysis
 

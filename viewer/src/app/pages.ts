@@ -37,7 +37,7 @@ import { Sync } from "../pages/sync";
 import { tablePages } from "../pages/table_page";
 import { Threads } from "../pages/threads";
 import type { TrackKind } from "../trace/api";
-import { load } from "./state";
+import { load, loadSmall } from "./state";
 import { TimelinePage } from "./timeline_page";
 
 export interface PageProps {
@@ -96,7 +96,8 @@ function counted(number: number): string | null {
 async function fromOverview(
   read: (overview: OverviewResult) => string | null,
 ): Promise<string | null> {
-  const loaded = await load("overview");
+  const [answer] = load("overview");
+  const loaded = await answer;
   return loaded.state === "ready" ? read(loaded.value) : "";
 }
 
@@ -122,7 +123,9 @@ function fromResult<Name extends PassName>(
   read: (result: ResultOf<Name>) => string | null,
 ): () => Promise<string | null> {
   return async () => {
-    const loaded = await load(name);
+    const loaded = await loadSmall(name);
+    // A large result has rows.
+    if (loaded.state === "loading") return "";
     return loaded.state === "ready" ? read(loaded.value) : null;
   };
 }

@@ -9,7 +9,7 @@ import type { Overview } from "../data/results";
 import type { Source } from "../data/source";
 import { hasPart, isWhole, narrowTo, parsePart, scope, scopeWords, WHOLE } from "./scope";
 import { deviceWord, route, timelineHash } from "./state";
-import { useResult } from "./use_result";
+import { useResult, useSmallResult } from "./use_result";
 
 /** Processes and devices are told by pages of their own: this many fit a list. */
 const MOST_CHOICES = 64;
@@ -49,7 +49,7 @@ function stepsOf({ computes, manifest }: Source, overview: Overview | null): Cho
 /** Offers steps, processes and devices, where there are several and the source has results of them. */
 function Choices({ source }: { source: Source }) {
   const overview = useResult("overview");
-  const overlap = useResult("overlap");
+  const overlap = useSmallResult("overlap");
   const has = ([part]: Choice) => hasPart(source, part);
   const run = overview.state === "ready" ? overview.value : null;
   const steps = stepsOf(source, run);

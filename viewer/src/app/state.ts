@@ -139,26 +139,106 @@ export interface Range {
   readonly end_ns: number;
 }
 
-const kept = new Map<string, Promise<Loaded<unknown>>>();
+/** What results wait for, in sentences for people, by the names of the results. */
+export const waits = signal<ReadonlyMap<string, string>>(new Map());
 
-/** Returns the result of a pass, or why there is none; of a part by its name (scope.ts). */
-export function load<P extends PassName>(pass: P, part = ""): Promise<Loaded<ResultOf<P>>> {
-  const name = part === "" ? pass : `${pass}@${part}`;
-  let answer = kept.get(name);
-  if (answer === undefined) {
-    answer = ask(pass, name);
-    kept.set(name, answer);
-  }
-  return answer as Promise<Loaded<ResultOf<P>>>;
+/** A wait that is shorter is not spoken of. Then the words are asked for again and again. */
+const WAIT_LOOK_MS = 700;
+/** Parts of a page come and go while it is drawn. */
+const LEAVE_MS = 200;
+
+interface Kept {
+  readonly answer: Promise<Loaded<unknown>>;
+  /** Ends the wait. Absent: it is over. */
+  abort?: AbortController;
+  /** Parts of the page that wait. */
+  users: number;
 }
 
-async function ask(pass: string, name: string): Promise<Loaded<unknown>> {
+const kept = new Map<string, Kept>();
+
+function nameOf(pass: string, part: string): string {
+  return part === "" ? pass : `${pass}@${part}`;
+}
+
+function setWait(name: string, words: string): void {
+  if ((waits.value.get(name) ?? "") === words) return;
+  const next = new Map(waits.value);
+  if (words === "") next.delete(name);
+  else next.set(name, words);
+  waits.value = next;
+}
+
+/** Keeps the words about a wait up to date until it ends. */
+async function followWait(name: string, abort: AbortController, isOver: () => boolean) {
+  const from = source.value;
+  while (from?.waitOf !== undefined) {
+    await new Promise((resolve) => setTimeout(resolve, WAIT_LOOK_MS));
+    if (isOver() || abort.signal.aborted) break;
+    const words = await from.waitOf(name);
+    if (isOver() || abort.signal.aborted) break;
+    setWait(name, words);
+  }
+  setWait(name, "");
+}
+
+function keep(pass: string, name: string): Kept {
+  const found = kept.get(name);
+  if (found !== undefined) return found;
+  const abort = new AbortController();
+  const entry: Kept = { answer: ask(pass, name, abort.signal), abort, users: 0 };
+  kept.set(name, entry);
+  entry.answer.then(() => {
+    delete entry.abort;
+    setWait(name, "");
+  });
+  followWait(name, abort, () => entry.abort === undefined);
+  return entry;
+}
+
+/** Returns the result of a pass, or why there is none. A large one is "loading": it is not asked for. */
+export async function loadSmall<P extends PassName>(
+  pass: P,
+  part = "",
+): Promise<Loaded<ResultOf<P>>> {
+  const name = nameOf(pass, part);
+  const isLarge = !kept.has(name) && (await source.value?.isLarge?.(name)) === true;
+  if (isLarge) return { state: "loading" };
+  const entry = keep(pass, name);
+  entry.users += 1;
+  return entry.answer as Promise<Loaded<ResultOf<P>>>;
+}
+
+/**
+ * Returns the result of a pass, or why there is none; of a part by its name (scope.ts). Returns how
+ * to leave, too: when all have left a result that is not there yet, nobody waits for it any more.
+ */
+export function load<P extends PassName>(
+  pass: P,
+  part = "",
+): [Promise<Loaded<ResultOf<P>>>, () => void] {
+  const name = nameOf(pass, part);
+  const entry = keep(pass, name);
+  entry.users += 1;
+  const leave = () => {
+    entry.users -= 1;
+    setTimeout(() => {
+      if (entry.users > 0 || entry.abort === undefined) return;
+      kept.delete(name);
+      entry.abort.abort();
+      setWait(name, "");
+    }, LEAVE_MS);
+  };
+  return [entry.answer as Promise<Loaded<ResultOf<P>>>, leave];
+}
+
+async function ask(pass: string, name: string, signal: AbortSignal): Promise<Loaded<unknown>> {
   const from = source.value;
   const failure = from?.manifest.failed.find((each) => each.pass === pass);
   if (failure !== undefined) return { state: "absent", reason: failure.reason };
   try {
     const isHeld = from?.manifest.passes.includes(pass) === true;
-    const value = isHeld ? await from.result(name) : null;
+    const value = isHeld ? await from.result(name, signal) : null;
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {

@@ -70,6 +70,43 @@ describe("openServed", () => {
     await expect(source.result("ops")).rejects.toThrow("cut");
   });
 
+  it("hangs up when nobody waits for a result any more", async () => {
+    const abort = new AbortController();
+    const asked: string[] = [];
+    vi.stubGlobal("fetch", (address: string, options: RequestInit) => {
+      asked.push(address);
+      return new Promise((_, reject) => options.signal?.addEventListener("abort", reject));
+    });
+    const source = openServed(MANIFEST);
+    const held = [1, 2, 3].map((i) => source.result(`p${i}`, abort.signal));
+    const waiting = source.result("p4", abort.signal);
+    abort.abort();
+    for (const each of [...held, waiting]) await expect(each).rejects.toThrow(NoResult);
+    // What had no connection yet gets none.
+    expect(asked).toEqual(["results/p1", "results/p2", "results/p3"]);
+  });
+
+  it("asks what a result waits for, and whether it is large", async () => {
+    const of = (name: string) =>
+      JSON.stringify({ words: `Reading ${name}.`, is_large: name === "ops", has_large: true });
+    const asked = serve((address) => ({ status: 200, body: of(address.slice("waits/".length)) }));
+    const source = openServed(MANIFEST);
+    expect(await source.waitOf?.("ops")).toBe("Reading ops.");
+    expect(await source.isLarge?.("ops")).toBe(true);
+    expect(await source.isLarge?.("files")).toBe(false);
+    expect(asked).toEqual(["waits/ops", "waits/overview", "waits/ops", "waits/files"]);
+    serve(() => ({ status: 404, body: "no" }));
+    expect(await source.waitOf?.("ops")).toBe("");
+  });
+
+  it("asks once if no result of the recording is large", async () => {
+    const body = '{"words":"","is_large":false,"has_large":false}';
+    const asked = serve(() => ({ status: 200, body }));
+    const source = openServed(MANIFEST);
+    for (const name of ["ops", "files", "heap"]) expect(await source.isLarge?.(name)).toBe(false);
+    expect(asked).toEqual(["waits/overview"]);
+  });
+
   it("leaves connections to the timeline", async () => {
     let open = 0;
     let most = 0;

@@ -9,9 +9,9 @@ import { Gone, type Manifest, NoResult, type Source } from "./source";
 /** Results in flight. A browser has six connections to a server, and the timeline needs some. */
 const MOST_RESULTS = 3;
 
-async function ask(address: string): Promise<Response> {
+async function ask(address: string, signal?: AbortSignal): Promise<Response> {
   try {
-    return await fetch(address, { cache: "no-store" });
+    return await fetch(address, { cache: "no-store", ...(signal !== undefined && { signal }) });
   } catch {
     throw new NoResult("The server does not answer. Start 'gpuprof serve' again.");
   }
@@ -29,15 +29,15 @@ async function bodyOf<T>(read: () => Promise<T>): Promise<T> {
 /** Lets so many calls run at once. The others wait for their turn. */
 function limited<T>(
   most: number,
-  call: (name: string) => Promise<T>,
-): (name: string) => Promise<T> {
+  call: (name: string, signal?: AbortSignal) => Promise<T>,
+): (name: string, signal?: AbortSignal) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = most;
-  return async (name) => {
+  return async (name, signal) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
-      return await call(name);
+      return await call(name, signal);
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
@@ -51,8 +51,13 @@ function reasonIn(body: unknown): string {
   return typeof reason === "string" ? reason : "The pass failed.";
 }
 
-async function resultOf(name: string, passes: readonly string[]): Promise<unknown> {
-  const answer = await ask(`results/${encodeURIComponent(name)}`);
+async function resultOf(
+  name: string,
+  passes: readonly string[],
+  signal?: AbortSignal,
+): Promise<unknown> {
+  if (signal?.aborted === true) throw new NoResult("Nobody waits for this result any more.");
+  const answer = await ask(`results/${encodeURIComponent(name)}`, signal);
   if (answer.status === 404) {
     const [pass = "", part] = name.split("@", 2);
     if (part !== undefined && (await ask("")).status === 200)
@@ -65,6 +70,32 @@ async function resultOf(name: string, passes: readonly string[]): Promise<unknow
     throw new NoResult(`The server answered with ${answer.status}. Start 'gpuprof serve' again.`);
   }
   return bodyOf(() => answer.json());
+}
+
+/** What the server says of a result that is not there yet. */
+interface Wait {
+  readonly words?: unknown;
+  readonly is_large?: unknown;
+  readonly has_large?: unknown;
+}
+
+async function waitOf(name: string): Promise<Wait> {
+  try {
+    const answer = await ask(`waits/${encodeURIComponent(name)}`);
+    return answer.status === 200 ? (((await answer.json()) as Wait | null) ?? {}) : {};
+  } catch {
+    // The result itself will say what is wrong.
+    return {};
+  }
+}
+
+/** Returns what says whether a result is large. Of most recordings none is. */
+function largeOnes(): (name: string) => Promise<boolean> {
+  let first: Promise<Wait> | null = null;
+  return async (name) => {
+    first ??= waitOf("overview");
+    return (await first).has_large === true && (await waitOf(name)).is_large === true;
+  };
 }
 
 async function timelineAnswer(question: string): Promise<Uint8Array> {
@@ -80,7 +111,12 @@ export function openServed(manifest: Manifest): Source {
   return {
     manifest,
     computes: true,
-    result: limited(MOST_RESULTS, (name) => resultOf(name, manifest.passes)),
+    result: limited(MOST_RESULTS, (name, signal) => resultOf(name, manifest.passes, signal)),
+    async waitOf(name) {
+      const { words } = await waitOf(name);
+      return typeof words === "string" ? words : "";
+    },
+    isLarge: largeOnes(),
     ...((manifest.files ?? []).length !== 0 && { askTimeline: timelineAnswer }),
   };
 }

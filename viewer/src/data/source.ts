@@ -64,9 +64,14 @@ export interface Source {
   /**
    * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
    * name PASS:KEY asks for `stats PASS --by KEY`; PASS@PART and PASS:KEY@PART ask for a part
-   * (app/scope.ts). Rejects with NoResult if the pass failed.
+   * (app/scope.ts). Rejects with NoResult if the pass failed. `signal` says that nobody waits for it
+   * any more: it then rejects, and what is computed for it alone ends.
    */
-  result(pass: string): Promise<unknown>;
+  result(pass: string, signal?: AbortSignal): Promise<unknown>;
+  /** Returns what a result waits for, in sentences for people; "": nothing worth saying. */
+  waitOf?(pass: string): Promise<string>;
+  /** Returns whether a result would take long: it is computed for a page that shows it alone. */
+  isLarge?(pass: string): Promise<boolean>;
   /** Answers questions of the timeline (trace/asked.ts). Absent: the events are not there. */
   askTimeline?(question: string): Promise<Uint8Array>;
   /** Why the events are not there, without a full stop. Absent: they are not in the page. */

@@ -4,7 +4,7 @@
 // The answer first: a sentence, findings, key figures, where the step went, what cost most.
 
 import { useMemo } from "preact/hooks";
-import { useResult } from "../app/use_result";
+import { useResult, useSmallResult } from "../app/use_result";
 import { bytes, count, duration, percent, plural } from "../base/format";
 import { PHASES, STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import { whyLossesUnknown } from "../data/losses";
@@ -224,7 +224,7 @@ function StepTimes({ overview }: { overview: OverviewResult }) {
 
 /** Shows the tables of what cost most, side by side. Without families, the environment is third. */
 function Costs({ overview }: { overview: OverviewResult }) {
-  const loaded = useResult("kernels");
+  const loaded = useSmallResult("kernels");
   const kernels = loaded.state === "ready" ? loaded.value.kernels : null;
   const families = overview.gpu?.families ?? [];
   const environment = <Environment overview={overview} />;

@@ -6,7 +6,7 @@
 
 import { useMemo } from "preact/hooks";
 import { hashOf } from "../app/state";
-import { useResult } from "../app/use_result";
+import { useSmallResult } from "../app/use_result";
 import { bytes, count } from "../base/format";
 import type { FunctionTime, HeapStack, Lock, Overview } from "../data/results";
 import {
@@ -115,7 +115,7 @@ export function sitesOf(stacks: readonly HeapStack[], pid: number): Site[] {
 
 /** Shows where the memory of the peak was allocated. */
 export function TopSites({ overview }: { overview: Overview }) {
-  const heap = useResult("heap");
+  const heap = useSmallResult("heap");
   const pid = overview.memory?.peak_pid ?? 0;
   const peak = overview.memory?.peak_bytes ?? 0;
   const rows = useMemo(

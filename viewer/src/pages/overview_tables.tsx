@@ -5,7 +5,7 @@
 
 import { useMemo } from "preact/hooks";
 import { hashOf } from "../app/state";
-import { useResult } from "../app/use_result";
+import { useSmallResult } from "../app/use_result";
 import { duration } from "../base/format";
 import { kernelName, opName } from "../base/names";
 import { KERNEL_FAMILIES, wordOf } from "../base/vocabulary";
@@ -74,7 +74,7 @@ export function TopKernels(props: { overview: Overview; kernels: readonly Kernel
 /** Shows the operations that cost most of what bounds: the GPU's time, or the host's own. */
 export function TopOps({ overview }: { overview: Overview }) {
   // The overview has those with most time on the host alone.
-  const all = useResult("ops");
+  const all = useSmallResult("ops");
   const ops = all.state === "ready" ? all.value.ops : overview.top_ops;
   const hasGpu = ops.some((op) => (op.device_self_ns ?? 0) > 0);
   const isOfGpu = hasGpu && isBoundByGpu(overview);

@@ -302,13 +302,21 @@ function weightOf(key: string | null): Weight | null {
   return WEIGHTS.find(([each]) => each === `stacks:${key}`)?.[0] ?? null;
 }
 
-/** Returns the first weight that has stacks; without any, that of the pass's own choice. */
-async function firstWeight(part: string): Promise<Weight> {
+/**
+ * Returns the first weight that has stacks; without any, that of the pass's own choice. Fills
+ * `leaves` with how to leave what is asked for.
+ */
+async function firstWeight(part: string, leaves: (() => void)[]): Promise<Weight> {
+  const ask = (pass: Weight | "stacks") => {
+    const [answer, leave] = load(pass, part);
+    leaves.push(leave);
+    return answer;
+  };
   for (const [key] of WEIGHTS) {
-    const loaded = await load(key, part);
+    const loaded = await ask(key);
     if (loaded.state === "ready" && loaded.value.stacks.length > 0) return key;
   }
-  const own = await load("stacks", part);
+  const own = await ask("stacks");
   return (own.state === "ready" ? weightOf(own.value.by) : null) ?? "stacks:kernel";
 }
 
@@ -325,9 +333,11 @@ export function Stacks({ source, python }: StacksProps) {
   useEffect(() => {
     if (by !== null) return;
     let isWanted = true;
-    firstWeight(part).then((first) => isWanted && setChosen((now) => now ?? first));
+    const leaves: (() => void)[] = [];
+    firstWeight(part, leaves).then((first) => isWanted && setChosen((now) => now ?? first));
     return () => {
       isWanted = false;
+      for (const leave of leaves) leave();
     };
   }, [by, part]);
   if (by === null) return <Loading what="stacks" />;

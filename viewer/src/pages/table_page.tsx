@@ -5,7 +5,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Page } from "../app/pages";
-import { load } from "../app/state";
+import { loadSmall } from "../app/state";
 import { useResult } from "../app/use_result";
 import { count } from "../base/format";
 import type { TableLayout } from "../data/layout";
@@ -108,7 +108,9 @@ export function tablePages(passes: readonly string[], others: ReadonlySet<string
       title: titleOf(name),
       component: () => <TablePage pass={pass} />,
       badge: async () => {
-        const loaded = await load(pass);
+        const loaded = await loadSmall(pass);
+        // A large result has rows.
+        if (loaded.state === "loading") return "";
         if (loaded.state !== "ready") return null;
         const tables = tablesOf(name, loaded.value);
         const rows = tables.map((table) => rowsAt(loaded.value, table.rows).length);

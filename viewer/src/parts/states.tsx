@@ -5,12 +5,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
+import { waits } from "../app/state";
 import { PagePart } from "../app/use_result";
 import type { Skipped } from "../data/results";
 import { copyText } from "./table_bar";
 
-/** Nothing for 300 ms, then a line and a text. */
+/** Nothing for 300 ms, then a line and a text: what is read, or what a large result waits for. */
 export function Loading({ what }: { what: string }) {
+  const words = [...waits.value.values()];
   const [isLate, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 300);
@@ -23,7 +25,7 @@ export function Loading({ what }: { what: string }) {
         <i />
       </div>
       <p class="quiet" role="status">
-        Reading {what}.
+        {words.length === 0 ? `Reading ${what}.` : words.join(" ")}
       </p>
     </div>
   );

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a page does with a recording of too many rows: refuse, or leave tables out and say so.
+// What a page does with a recording of too many rows: refuse, or leave tables out and say so. And
+// what it would take to have all rows.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/page_need.h"
 #include "proto/results/overview.pb.h"
 
 namespace gpuprof::analysis {
@@ -61,6 +63,38 @@ TEST(PageLimits, OtherPassesAreRefused) {
   EXPECT_TRUE(TableSet().Contains(TooLargeTables("ops", many, {})));
   EXPECT_NE(std::string::npos, TooManyRows("ops", many, {}).find("gpuprof stats ops"));
   EXPECT_EQ("", TooManyRows("files", many, {}));
+}
+
+TEST(PageLimits, TheNeedIsOfTheRowsThatAPassReads) {
+  const Trace many = WithRows({{ChunkKind::kOp, 60 * kMillion}, {ChunkKind::kFileRead, kMillion}});
+  const PageNeed ops = NeedOf(many, "ops", {}), files = NeedOf(many, "files", {});
+  EXPECT_EQ(60 * kMillion, ops.rows);
+  EXPECT_EQ(kMillion, files.rows);
+  EXPECT_LT(30 * ops.rows, ops.memory_bytes);
+  EXPECT_LT(ops.memory_bytes, 1000 * ops.rows);
+  EXPECT_LT(files.memory_bytes, ops.memory_bytes);
+  EXPECT_LT(files.seconds, ops.seconds);
+  EXPECT_FALSE(ops.has_less);
+  EXPECT_TRUE(NeedOf(many, "overview", {}).has_less);
+}
+
+TEST(PageLimits, APartIsReadByItself) {
+  const Trace many = WithRows({{ChunkKind::kKernel, 60 * kMillion}, {ChunkKind::kOp, kMillion}});
+  PassOptions options;
+  options.window = {10, 20};
+  EXPECT_EQ(0u, NeedOf(many, "kernels", options).bytes_at_once);
+  EXPECT_LT(0u, NeedOf(many, "kernels", options).memory_bytes);
+  options = {};
+  options.pid = 7;
+  EXPECT_LT(60 * kMillion, NeedOf(many, "kernels", options).bytes_at_once);
+}
+
+TEST(PageLimits, SummedWorkTakesNothing) {
+  const Trace work =
+      WithRows({{ChunkKind::kKernel, 90 * kMillion}, {ChunkKind::kApi, 90 * kMillion}});
+  EXPECT_EQ(0u, NeedOf(work, "overview", {}).rows);
+  // The command prints medians of kernels, so it reads every row.
+  EXPECT_LE(90 * kMillion, NeedOf(work, "kernels", {}).rows);
 }
 
 TEST(PageLimits, TheCommandHasTheSamePart) {
