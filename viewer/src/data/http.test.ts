@@ -22,7 +22,7 @@ const MANIFEST = {
   version: 1,
   title: "run1",
   gpuprof: "0.1.0",
-  passes: ["ops"],
+  passes: ["ops", "overview"],
   failed: [],
   http: true,
   files: [{ name: "p1-1.gpt", size: 3 }],
@@ -105,6 +105,16 @@ describe("openServed", () => {
     const source = openServed(MANIFEST);
     for (const name of ["ops", "files", "heap"]) expect(await source.isLarge?.(name)).toBe(false);
     expect(asked).toEqual(["waits/overview"]);
+  });
+
+  it("asks nothing of waits for a comparison and for a folder", async () => {
+    const asked = serve(() => ({ status: 404, body: "no" }));
+    for (const passes of [["diff"], ["captures"]]) {
+      const source = openServed({ ...MANIFEST, passes });
+      expect(await source.waitOf?.(passes[0] ?? "")).toBe("");
+      expect(await source.isLarge?.(passes[0] ?? "")).toBe(false);
+    }
+    expect(asked).toEqual([]);
   });
 
   it("leaves connections to the timeline", async () => {

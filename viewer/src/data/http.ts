@@ -79,7 +79,7 @@ interface Wait {
   readonly has_large?: unknown;
 }
 
-async function waitOf(name: string): Promise<Wait> {
+async function askWait(name: string): Promise<Wait> {
   try {
     const answer = await ask(`waits/${encodeURIComponent(name)}`);
     return answer.status === 200 ? (((await answer.json()) as Wait | null) ?? {}) : {};
@@ -90,7 +90,7 @@ async function waitOf(name: string): Promise<Wait> {
 }
 
 /** Returns what says whether a result is large. Of most recordings none is. */
-function largeOnes(): (name: string) => Promise<boolean> {
+function largeOnes(waitOf: (name: string) => Promise<Wait>): (name: string) => Promise<boolean> {
   let first: Promise<Wait> | null = null;
   return async (name) => {
     first ??= waitOf("overview");
@@ -108,15 +108,18 @@ async function timelineAnswer(question: string): Promise<Uint8Array> {
 
 /** Returns the source of the server that the page comes from. */
 export function openServed(manifest: Manifest): Source {
+  // Only results of a recording can be large: not those of a comparison or of a folder.
+  const isRecording = manifest.passes.includes("overview");
+  const look = async (name: string): Promise<Wait> => (isRecording ? askWait(name) : {});
   return {
     manifest,
     computes: true,
     result: limited(MOST_RESULTS, (name, signal) => resultOf(name, manifest.passes, signal)),
     async waitOf(name) {
-      const { words } = await waitOf(name);
+      const { words } = await look(name);
       return typeof words === "string" ? words : "";
     },
-    isLarge: largeOnes(),
+    isLarge: largeOnes(look),
     ...((manifest.files ?? []).length !== 0 && { askTimeline: timelineAnswer }),
   };
 }
