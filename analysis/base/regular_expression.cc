@@ -13,7 +13,8 @@
 namespace gpuprof::analysis {
 namespace {
 
-// Of one expression, with what its searches keep. A file of kernel rules may have a thousand.
+// The memory of one expression, with what its searches keep, is limited: a file of kernel rules may
+// have a thousand of them.
 constexpr int64_t kMostBytes = 1 << 20;
 
 RE2::Options Quiet() {
