@@ -280,25 +280,21 @@ class ArrivalCounter {
   std::vector<Lead> leads_;
 };
 
-// Decides whether one rank comes last again and again. A single long lead is no habit, and short
-// leads are chance.
-std::optional<Straggler> FindLate(std::vector<Lead> leads, const Arrivals& arrivals,
-                                  const LatenessLimits& limits) {
-  constexpr double kMost = 0.9;      // of all leads
-  constexpr double kDeviations = 3;  // from what chance gives, in standard deviations
-  if (leads.size() < limits.min_count || arrivals.end_ns <= arrivals.start_ns) return std::nullopt;
-  const size_t ranks = arrivals.ranks.size();
+// Finds the rank with the most leads. Some collectives make up most of all leads: only these count.
+Straggler FindMostLate(std::vector<Lead> leads, const Arrivals& arrivals, uint64_t min_count) {
+  constexpr double kMost = 0.9;  // of all leads
   Straggler late;
-  for (size_t i = 0; i < ranks; ++i)
+  for (size_t i = 0; i < arrivals.ranks.size(); ++i)
     if (arrivals.ranks[i].lead_ns > arrivals.ranks[late.rank].lead_ns) late.rank = i;
   late.lead_ns = arrivals.ranks[late.rank].lead_ns;
+  late.lead_ratio = static_cast<double>(late.lead_ns) /
+                    static_cast<double>(std::max<int64_t>(1, arrivals.end_ns - arrivals.start_ns));
   std::stable_sort(leads.begin(), leads.end(),
                    [](const Lead& a, const Lead& b) { return a.ns > b.ns; });
   int64_t all = 0, seen = 0;
   for (const Lead& lead : leads) all += lead.ns;
   for (const Lead& lead : leads) {
-    if (static_cast<double>(seen) >= kMost * static_cast<double>(all) &&
-        late.of >= limits.min_count)
+    if (static_cast<double>(seen) >= kMost * static_cast<double>(all) && late.of >= min_count)
       break;
     seen += lead.ns;
     ++late.of;
@@ -308,15 +304,23 @@ std::optional<Straggler> FindLate(std::vector<Lead> leads, const Arrivals& arriv
     late.longest_ns = lead.ns;
     late.longest_start_ns = lead.start_ns;
   }
-  const auto window = static_cast<double>(arrivals.end_ns - arrivals.start_ns);
-  const auto of = static_cast<double>(late.of), by_chance = 1 / static_cast<double>(ranks);
-  const double deviation = std::sqrt(of * by_chance * (1 - by_chance));
-  late.lead_ratio = static_cast<double>(late.lead_ns) / window;
-  if (static_cast<double>(late.count) < limits.min_last * of ||
-      static_cast<double>(late.count) < of * by_chance + kDeviations * deviation ||
-      static_cast<double>(late.lead_ns - late.longest_ns) < limits.min_share * window)
-    return std::nullopt;
   return late;
+}
+
+// Decides whether a rank comes last again and again. A single long lead is no habit, and short
+// leads do not matter. Few collectives do not tell a habit from chance.
+Lateness LatenessOf(const Straggler& late, const Arrivals& arrivals, const LatenessLimits& limits) {
+  constexpr double kDeviations = 3;  // from what chance gives, in standard deviations
+  const double least = limits.min_share * static_cast<double>(arrivals.end_ns - arrivals.start_ns);
+  if (static_cast<double>(late.lead_ns) < least) return Lateness::kNone;
+  if (static_cast<double>(late.lead_ns - late.longest_ns) < least) return Lateness::kOnce;
+  const auto of = static_cast<double>(late.of), count = static_cast<double>(late.count);
+  if (count < limits.min_last * of) return Lateness::kInTurns;
+  const double by_chance = 1 / static_cast<double>(arrivals.ranks.size());
+  const double deviation = std::sqrt(of * by_chance * (1 - by_chance));
+  if (late.of < limits.min_count || count < of * by_chance + kDeviations * deviation)
+    return Lateness::kTooFew;
+  return Lateness::kLate;
 }
 
 // Places all ranks beside the one with the fewest collectives. Its index, if they match.
@@ -367,7 +371,10 @@ Arrivals FindArrivals(const std::vector<const Process*>& processes, const Latene
     counter.Add(i, ranks[*reference].names[static_cast<size_t>(i)]);
   }
   counter.Finish();
-  out.late = FindLate(counter.leads(), out, limits);
+  if (counter.leads().empty()) return out;
+  const Straggler most_late = FindMostLate(counter.leads(), out, limits.min_count);
+  out.lateness = LatenessOf(most_late, out, limits);
+  if (out.lateness != Lateness::kNone) out.most_late = most_late;
   return out;
 }
 

@@ -64,7 +64,16 @@ struct ArrivalsOfOp {
   int64_t max_start_ns = 0;                  // the first arrival of the widest
 };
 
-// A rank that comes last again and again.
+// What the leads say of the rank that has the most of them.
+enum class Lateness {
+  kNone,     // no rank came last, or all leads together are short
+  kOnce,     // one lead is long, and the others are short
+  kTooFew,   // it comes last most often, but in so few collectives that chance could be the cause
+  kInTurns,  // other ranks come last, too
+  kLate,     // it comes last again and again
+};
+
+// The rank with the most leads.
 struct Straggler {
   size_t rank = 0;
   // Some collectives make up most of all leads. `count`: the rank was last in so many of them.
@@ -85,7 +94,12 @@ struct Arrivals {
   int64_t clock_error_ns = 0;
   std::vector<RankWait> waits;    // the longest first
   std::vector<ArrivalsOfOp> ops;  // the widest in all first
-  std::optional<Straggler> late;
+  Lateness lateness = Lateness::kNone;
+  // The rank with the most leads. None: kNone.
+  std::optional<Straggler> most_late;
+
+  // Returns the rank that is late, or null.
+  const Straggler* late() const { return lateness == Lateness::kLate ? &*most_late : nullptr; }
 };
 
 // A rank is late if it was last in a part of the collectives that make up most of all leads. Its

@@ -37,6 +37,22 @@ results::CollectiveMatch MatchOf(ArrivalMatch match) {
   return results::COLLECTIVE_MATCH_UNKNOWN;
 }
 
+results::Lateness LatenessOf(Lateness lateness) {
+  switch (lateness) {
+    case Lateness::kNone:
+      return results::LATENESS_NONE;
+    case Lateness::kOnce:
+      return results::LATENESS_ONCE;
+    case Lateness::kTooFew:
+      return results::LATENESS_TOO_FEW;
+    case Lateness::kInTurns:
+      return results::LATENESS_IN_TURNS;
+    case Lateness::kLate:
+      return results::LATENESS_LATE;
+  }
+  return results::LATENESS_UNKNOWN;
+}
+
 class Filler {
  public:
   Filler(const Arrivals& arrivals, const std::vector<const Process*>& processes,
@@ -55,7 +71,12 @@ class Filler {
     for (size_t i = 0; i < arrivals_.waits.size() && i < kMostPairs; ++i)
       AddWait(arrivals_.waits[i]);
     for (const ArrivalsOfOp& op : arrivals_.ops) AddOp(op);
-    if (arrivals_.late) SetLate(*arrivals_.late);
+    if (arrivals_.match != ArrivalMatch::kMatched) return;
+    out_.set_lateness(LatenessOf(arrivals_.lateness));
+    if (arrivals_.late() != nullptr)
+      SetLate(*arrivals_.late(), out_.mutable_late());
+    else if (arrivals_.most_late)
+      SetLate(*arrivals_.most_late, out_.mutable_most_late());
   }
 
  private:
@@ -107,8 +128,7 @@ class Filler {
     row->set_max_start_ns(op.max_start_ns);
   }
 
-  void SetLate(const Straggler& late) {
-    results::Straggler* row = out_.mutable_late();
+  void SetLate(const Straggler& late, results::Straggler* row) const {
     SetRank(late.rank, row);
     row->set_count(late.count);
     row->set_of_count(late.of);

@@ -117,16 +117,41 @@ std::string Heading(const results::Collectives& result) {
   return text + ".";
 }
 
+std::string NameOf(const results::Straggler& rank) {
+  return rank.name() + " (pid " + std::to_string(rank.pid()) + ")";
+}
+
+// "the last in 5 of the 7 collectives that make up most of the delays"
+std::string LastIn(const results::Straggler& rank) {
+  return "the last in " + FormatNumber(rank.count()) + " of the " +
+         Counted(rank.of_count(), "collective that makes", "collectives that make") +
+         " up most of the delays";
+}
+
+std::string WaitedFor(const results::Straggler& rank) {
+  return " The others waited " + FormatDuration(rank.caused_ns()) + " for it.";
+}
+
 std::string Verdict(const results::Collectives& result) {
-  if (!result.has_late())
-    return "No rank is late: none comes last again and again, or long after the others.";
-  const results::Straggler& late = result.late();
-  return late.name() + " (pid " + std::to_string(late.pid()) + ") is late: the last in " +
-         FormatNumber(late.count()) + " of the " + FormatNumber(late.of_count()) +
-         " collectives that make up most of the delays. It comes " +
-         FormatDuration(late.lead_ns()) + " after the rank before it (" +
-         FormatPercent(late.lead_ratio()) + " of the time). The others waited " +
-         FormatDuration(late.caused_ns()) + " for it.";
+  const results::Straggler& most = result.has_late() ? result.late() : result.most_late();
+  switch (result.lateness()) {
+    case results::LATENESS_LATE:
+      return NameOf(most) + " is late: " + LastIn(most) + ". It comes " +
+             FormatDuration(most.lead_ns()) + " after the rank before it (" +
+             FormatPercent(most.lead_ratio()) + " of the time)." + WaitedFor(most);
+    case results::LATENESS_TOO_FEW:
+      return NameOf(most) + " may be late: " + LastIn(most) + "." + WaitedFor(most) +
+             " So few collectives do not tell a habit from chance: record more of them.";
+    case results::LATENESS_IN_TURNS:
+      return "No rank is late alone: they come last in turns. " + NameOf(most) +
+             " caused most: it is " + LastIn(most) + "." + WaitedFor(most);
+    case results::LATENESS_ONCE:
+      return "No rank is late again and again. " + NameOf(most) + " came last " +
+             FormatDuration(most.max_ns()) +
+             " after the others once, and its other delays are short.";
+    default:
+      return "No rank is late: where one comes last, it comes soon after the others.";
+  }
 }
 
 }  // namespace

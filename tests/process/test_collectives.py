@@ -63,6 +63,7 @@ def test_ranks_that_are_slow_in_turns_are_not_blamed(tmp_path):
     job = train(tmp_path, "turns")
     result = read("stats collectives", job)
     assert result["match"] == "matched" and result["late"] is None, result
+    assert result["lateness"] == "in_turns", result
     # Each rank was waited for.
     assert all(row["caused_ns"] >= SLEEP_NS for row in result["ranks"]), result["ranks"]
     assert {row["late_pid"] for row in result["waits"]} == {row["pid"] for row in result["ranks"]}

@@ -169,8 +169,8 @@ std::optional<LateHostRank> FindLateHostRank(PassContext& context, std::optional
                    {limits("CO-010.min_last"), limits("CO-010.min_share"),
                     static_cast<uint64_t>(limits.Whole("CO-010.min_collectives"))},
                    window);
-  if (!arrivals.late || arrivals.is_of_kernels) return std::nullopt;
-  const Straggler& late = *arrivals.late;
+  if (arrivals.late() == nullptr || arrivals.is_of_kernels) return std::nullopt;
+  const Straggler& late = *arrivals.late();
   const Process& process = *processes[arrivals.ranks[late.rank].process];
   LateHostRank found;
   found.name = ProcessName(process);

@@ -206,6 +206,8 @@ export interface Collectives {
   waits: CollectiveWait[];
   operations: CollectiveOp[];
   waited_ns: number;
+  lateness: "unknown" | "none" | "once" | "too_few" | "in_turns" | "late";
+  most_late: Straggler | null;
 }
 
 export interface Graphs {

@@ -94,12 +94,12 @@ TEST(Arrivals, SlowRankIsToldWithWhatTheOthersWaited) {
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_EQ(arrivals.matched_count, 20u);
   EXPECT_EQ(arrivals.undecided_count, 0u);
-  ASSERT_TRUE(arrivals.late);
-  EXPECT_EQ(arrivals.late->rank, 1u);
-  EXPECT_EQ(arrivals.late->count, arrivals.late->of);
+  ASSERT_TRUE(arrivals.late());
+  EXPECT_EQ(arrivals.late()->rank, 1u);
+  EXPECT_EQ(arrivals.late()->count, arrivals.late()->of);
   // The rank before it comes after 1.04 ms.
-  EXPECT_EQ(arrivals.late->lead_ns, 20 * (4960 * kUs));
-  EXPECT_EQ(arrivals.late->longest_ns, 4960 * kUs);
+  EXPECT_EQ(arrivals.late()->lead_ns, 20 * (4960 * kUs));
+  EXPECT_EQ(arrivals.late()->longest_ns, 4960 * kUs);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 20 * 5 * kMs);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 20 * (5 * kMs - 20 * kUs)) << "waits begin later";
   EXPECT_EQ(arrivals.ranks[0].exchange_ns, 20 * 100 * kUs);
@@ -123,7 +123,8 @@ TEST(Arrivals, RanksThatTakeTurnsAreNotLate) {
     job.Meet([i](size_t rank) { return rank == i % 3 ? 6 * kMs : kMs; });
   const Arrivals arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
-  EXPECT_FALSE(arrivals.late);
+  EXPECT_FALSE(arrivals.late());
+  EXPECT_EQ(arrivals.lateness, Lateness::kInTurns);
   EXPECT_EQ(arrivals.waits.size(), 6u);
   for (const RankArrivals& rank : arrivals.ranks) EXPECT_EQ(rank.last_count, 7u);
 }
@@ -134,13 +135,40 @@ TEST(Arrivals, OneLongDelayIsNoHabit) {
     const int64_t extra = i == 5 ? 1000 * kMs : 10 * kUs;
     job.Meet([=](size_t rank) { return rank == 1 ? kMs + extra : kMs; });
   }
-  EXPECT_FALSE(job.Find().late);
+  const Arrivals arrivals = job.Find();
+  EXPECT_EQ(arrivals.lateness, Lateness::kOnce);
+  EXPECT_FALSE(arrivals.late());
+  EXPECT_EQ(arrivals.most_late->rank, 1u);
+  EXPECT_EQ(arrivals.most_late->longest_ns, 1000 * kMs);
 }
 
 TEST(Arrivals, FewCollectivesTellNothing) {
   Job job(3);
   for (int i = 0; i < 4; ++i) job.Meet(SecondIsSlow);
-  EXPECT_FALSE(job.Find().late);
+  const Arrivals arrivals = job.Find();
+  EXPECT_EQ(arrivals.lateness, Lateness::kTooFew);
+  EXPECT_FALSE(arrivals.late());
+  EXPECT_EQ(arrivals.most_late->rank, 1u);
+}
+
+TEST(Arrivals, MostOfFewMayBeChance) {
+  Job job(2);
+  for (int i = 0; i < 7; ++i)
+    job.Meet([i](size_t rank) { return (rank == 1) == (i < 5) ? 6 * kMs : kMs; });
+  const Arrivals arrivals = job.Find();
+  EXPECT_EQ(arrivals.lateness, Lateness::kTooFew);
+  EXPECT_EQ(arrivals.most_late->rank, 1u);
+  EXPECT_EQ(arrivals.most_late->count, 5u);
+  EXPECT_EQ(arrivals.most_late->of, 7u);
+}
+
+TEST(Arrivals, ShortDelaysAreNamedOfNobody) {
+  Job job(2);
+  for (int i = 0; i < 40; ++i)
+    job.Meet([](size_t rank) { return rank == 1 ? 5 * kMs + 20 * kUs : 5 * kMs; });
+  const Arrivals arrivals = job.Find();
+  EXPECT_EQ(arrivals.lateness, Lateness::kNone);
+  EXPECT_FALSE(arrivals.most_late);
 }
 
 TEST(Arrivals, RecordingThatBeginsLaterIsPlacedByTheEnds) {
@@ -157,8 +185,8 @@ TEST(Arrivals, RecordingThatBeginsLaterIsPlacedByTheEnds) {
   EXPECT_EQ(arrivals.ranks[1].recorded_count, 20u);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 17 * 5 * kMs);
   EXPECT_EQ(arrivals.ranks[1].early_ns, 0);
-  ASSERT_TRUE(arrivals.late);
-  EXPECT_EQ(arrivals.late->rank, 1u);
+  ASSERT_TRUE(arrivals.late());
+  EXPECT_EQ(arrivals.late()->rank, 1u);
 }
 
 TEST(Arrivals, RecordingsOfDifferentLengthWithoutWaitsAreNotGuessed) {
@@ -188,8 +216,8 @@ TEST(Arrivals, ClocksOfMachinesAreSetRightByTheEnds) {
   EXPECT_EQ(arrivals.ranks[1].clock_offset_ns + arrivals.ranks[0].clock_offset_ns, -3 * kMs);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 20 * 5 * kMs);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 20 * (5 * kMs - 20 * kUs));
-  ASSERT_TRUE(arrivals.late);
-  EXPECT_EQ(arrivals.late->rank, 1u);
+  ASSERT_TRUE(arrivals.late());
+  EXPECT_EQ(arrivals.late()->rank, 1u);
   Job blind(2);
   blind.WithoutWaits().OnHost(1, "other", 3 * kMs);
   for (int i = 0; i < 20; ++i) blind.Meet(SecondIsSlow);
@@ -271,8 +299,8 @@ TEST(Arrivals, KernelsOfDevicesAreRanks) {
   ASSERT_EQ(arrivals.ranks.size(), 2u);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 10 * 4 * kMs);
   EXPECT_EQ(arrivals.ranks[0].exchange_ns, 10 * kMs);
-  ASSERT_TRUE(arrivals.late);
-  EXPECT_EQ(arrivals.ranks[arrivals.late->rank].device, 1u);
+  ASSERT_TRUE(arrivals.late());
+  EXPECT_EQ(arrivals.ranks[arrivals.late()->rank].device, 1u);
 }
 
 }  // namespace
