@@ -165,13 +165,6 @@ ArrivalMatch AlignClocks(size_t reference, std::vector<PlacedRank>* ranks, Arriv
   return ArrivalMatch::kMatched;
 }
 
-// What one collective gave.
-struct Lead {
-  size_t late;
-  int64_t ns;
-  int64_t start_ns;
-};
-
 class ArrivalCounter {
  public:
   ArrivalCounter(const std::vector<PlacedRank>* ranks, Arrivals* out) : ranks_(*ranks), out_(*out) {
@@ -200,14 +193,12 @@ class ArrivalCounter {
     if (is_decided) {
       ++out_.ranks[late].last_count;
       out_.ranks[late].lead_ns += last - before;
-      leads_.push_back({late, last - before, before});
+      out_.leads.push_back({late, last - before, before});
     } else {
       ++out_.undecided_count;
     }
     for (size_t i = 0; i < ranks_.size(); ++i) AddRank(i, reference, last, is_decided, late);
   }
-
-  const std::vector<Lead>& leads() const { return leads_; }
 
   void Finish() {
     for (auto& [key, wait] : waits_) {
@@ -277,12 +268,26 @@ class ArrivalCounter {
   std::vector<std::vector<int64_t>> cursors_;  // by rank and track: the time up to which counted
   std::map<std::pair<size_t, size_t>, RankWait> waits_;
   std::map<std::string_view, ArrivalsOfOp> ops_;
-  std::vector<Lead> leads_;
 };
 
+// Places all ranks beside the one with the fewest collectives. Its index, if they match.
+std::optional<size_t> PlaceAll(std::vector<PlacedRank>* ranks, ArrivalMatch* match) {
+  const auto reference =
+      std::min_element(ranks->begin(), ranks->end(), [](const PlacedRank& a, const PlacedRank& b) {
+        return a.entries().size() < b.entries().size();
+      });
+  for (PlacedRank& rank : *ranks) {
+    if (&rank == &*reference) continue;
+    *match = Place(*reference, &rank);
+    if (*match != ArrivalMatch::kMatched) return std::nullopt;
+  }
+  return static_cast<size_t>(reference - ranks->begin());
+}
+
 // Finds the rank with the most leads. Some collectives make up most of all leads: only these count.
-Straggler FindMostLate(std::vector<Lead> leads, const Arrivals& arrivals, uint64_t min_count) {
+Straggler FindMostLate(const Arrivals& arrivals, uint64_t min_count) {
   constexpr double kMost = 0.9;  // of all leads
+  std::vector<Lead> leads = arrivals.leads;
   Straggler late;
   for (size_t i = 0; i < arrivals.ranks.size(); ++i)
     if (arrivals.ranks[i].lead_ns > arrivals.ranks[late.rank].lead_ns) late.rank = i;
@@ -307,40 +312,39 @@ Straggler FindMostLate(std::vector<Lead> leads, const Arrivals& arrivals, uint64
   return late;
 }
 
-// Decides whether a rank comes last again and again. A single long lead is no habit, and short
-// leads do not matter. Few collectives do not tell a habit from chance.
+// Returns the probability that chance gives at least `count` of so many: the binomial distribution.
+double ProbabilityOfAtLeast(uint64_t count, uint64_t of, double each) {
+  const auto n = static_cast<double>(of);
+  auto k = static_cast<double>(count);
+  double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                         k * std::log(each) + (n - k) * std::log1p(-each));
+  double sum = term;
+  for (; k < n && term > sum * 1e-12; ++k) {
+    term *= (n - k) / (k + 1) * each / (1 - each);
+    sum += term;
+  }
+  return sum;
+}
+
+// A single long lead is no habit, and short leads do not matter. Few collectives do not tell a
+// habit from chance.
 Lateness LatenessOf(const Straggler& late, const Arrivals& arrivals, const LatenessLimits& limits) {
-  constexpr double kDeviations = 3;  // from what chance gives, in standard deviations
+  // Chance makes one of the ranks look late in so many of all jobs at most.
+  constexpr double kMostByChance = 0.01;
   const double least = limits.min_share * static_cast<double>(arrivals.end_ns - arrivals.start_ns);
   if (static_cast<double>(late.lead_ns) < least) return Lateness::kNone;
   if (static_cast<double>(late.lead_ns - late.longest_ns) < least) return Lateness::kOnce;
-  const auto of = static_cast<double>(late.of), count = static_cast<double>(late.count);
-  if (count < limits.min_last * of) return Lateness::kInTurns;
-  const double by_chance = 1 / static_cast<double>(arrivals.ranks.size());
-  const double deviation = std::sqrt(of * by_chance * (1 - by_chance));
-  if (late.of < limits.min_count || count < of * by_chance + kDeviations * deviation)
-    return Lateness::kTooFew;
+  if (static_cast<double>(late.count) < limits.min_last * static_cast<double>(late.of))
+    return Lateness::kInTurns;
+  const auto ranks = static_cast<double>(arrivals.ranks.size());
+  const double by_chance = ranks * ProbabilityOfAtLeast(late.count, late.of, 1 / ranks);
+  if (late.of < limits.min_count || by_chance > kMostByChance) return Lateness::kTooFew;
   return Lateness::kLate;
-}
-
-// Places all ranks beside the one with the fewest collectives. Its index, if they match.
-std::optional<size_t> PlaceAll(std::vector<PlacedRank>* ranks, ArrivalMatch* match) {
-  const auto reference =
-      std::min_element(ranks->begin(), ranks->end(), [](const PlacedRank& a, const PlacedRank& b) {
-        return a.entries().size() < b.entries().size();
-      });
-  for (PlacedRank& rank : *ranks) {
-    if (&rank == &*reference) continue;
-    *match = Place(*reference, &rank);
-    if (*match != ArrivalMatch::kMatched) return std::nullopt;
-  }
-  return static_cast<size_t>(reference - ranks->begin());
 }
 
 }  // namespace
 
-Arrivals FindArrivals(const std::vector<const Process*>& processes, const LatenessLimits& limits,
-                      const std::optional<Interval>& window) {
+Arrivals FindArrivals(const std::vector<const Process*>& processes, const ArrivalWindows& windows) {
   Arrivals out;
   std::vector<PlacedRank> ranks = RanksOf(processes);
   if (ranks.empty()) return out;
@@ -364,6 +368,7 @@ Arrivals FindArrivals(const std::vector<const Process*>& processes, const Latene
     first = std::max(first, from);
     last = std::min(last, to);
   }
+  const auto& window = out.is_of_kernels ? windows.of_kernels : windows.of_calls;
   ArrivalCounter counter(&ranks, &out);
   for (int64_t i = first; i < last; ++i) {
     const int64_t start = ranks[*reference].at(i).start_ns;
@@ -371,11 +376,16 @@ Arrivals FindArrivals(const std::vector<const Process*>& processes, const Latene
     counter.Add(i, ranks[*reference].names[static_cast<size_t>(i)]);
   }
   counter.Finish();
-  if (counter.leads().empty()) return out;
-  const Straggler most_late = FindMostLate(counter.leads(), out, limits.min_count);
-  out.lateness = LatenessOf(most_late, out, limits);
-  if (out.lateness != Lateness::kNone) out.most_late = most_late;
   return out;
+}
+
+Judgement JudgeLateness(const Arrivals& arrivals, const LatenessLimits& limits) {
+  Judgement judgement;
+  if (arrivals.leads.empty()) return judgement;
+  const Straggler most_late = FindMostLate(arrivals, limits.min_count);
+  judgement.lateness = LatenessOf(most_late, arrivals, limits);
+  if (judgement.lateness != Lateness::kNone) judgement.most_late = most_late;
+  return judgement;
 }
 
 }  // namespace gpuprof::analysis

@@ -64,6 +64,13 @@ struct ArrivalsOfOp {
   int64_t max_start_ns = 0;                  // the first arrival of the widest
 };
 
+// The last arrival at one collective.
+struct Lead {
+  size_t late;       // the rank that came last
+  int64_t ns;        // from the arrival of the rank before it to its own
+  int64_t start_ns;  // the arrival of the rank before it
+};
+
 // What the leads say of the rank that has the most of them.
 enum class Lateness {
   kNone,     // no rank came last, or all leads together are short
@@ -94,6 +101,28 @@ struct Arrivals {
   int64_t clock_error_ns = 0;
   std::vector<RankWait> waits;    // the longest first
   std::vector<ArrivalsOfOp> ops;  // the widest in all first
+  std::vector<Lead> leads;        // of the decided collectives, in their order
+};
+
+// A rank is late if it was last in a part of the collectives that make up most of all leads. Chance
+// must hardly give that, and its leads, without the longest, must be a part of the time.
+struct LatenessLimits {
+  double min_last = 0.6;
+  double min_share = 0.05;
+  uint64_t min_count = 5;
+};
+
+// Steps of the host and steps of a device begin and end at different moments.
+struct ArrivalWindows {
+  std::optional<Interval> of_calls, of_kernels;
+};
+
+// Finds the arrivals of the ranks among the processes. With a window, only collectives that began
+// in it count: by the clock of the rank with the fewest collectives.
+Arrivals FindArrivals(const std::vector<const Process*>& processes,
+                      const ArrivalWindows& windows = {});
+
+struct Judgement {
   Lateness lateness = Lateness::kNone;
   // The rank with the most leads. None: kNone.
   std::optional<Straggler> most_late;
@@ -102,17 +131,7 @@ struct Arrivals {
   const Straggler* late() const { return lateness == Lateness::kLate ? &*most_late : nullptr; }
 };
 
-// A rank is late if it was last in a part of the collectives that make up most of all leads. Its
-// leads, without the longest, must be a part of the time, too.
-struct LatenessLimits {
-  double min_last = 0.6;
-  double min_share = 0.05;
-  uint64_t min_count = 5;
-};
-
-// Finds the arrivals of the ranks among the processes. With `window`, only collectives that began
-// in it count: by the clock of the rank with the fewest collectives.
-Arrivals FindArrivals(const std::vector<const Process*>& processes, const LatenessLimits& limits,
-                      const std::optional<Interval>& window = std::nullopt);
+// Decides whether a rank comes last again and again: the one definition of a late rank.
+Judgement JudgeLateness(const Arrivals& arrivals, const LatenessLimits& limits);
 
 }  // namespace gpuprof::analysis

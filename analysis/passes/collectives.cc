@@ -55,9 +55,9 @@ results::Lateness LatenessOf(Lateness lateness) {
 
 class Filler {
  public:
-  Filler(const Arrivals& arrivals, const std::vector<const Process*>& processes,
-         results::Collectives* out)
-      : arrivals_(arrivals), processes_(processes), out_(*out) {}
+  Filler(const Arrivals& arrivals, const Judgement& judgement,
+         const std::vector<const Process*>& processes, results::Collectives* out)
+      : arrivals_(arrivals), judgement_(judgement), processes_(processes), out_(*out) {}
 
   void Fill() {
     out_.set_match(MatchOf(arrivals_.match));
@@ -72,11 +72,11 @@ class Filler {
       AddWait(arrivals_.waits[i]);
     for (const ArrivalsOfOp& op : arrivals_.ops) AddOp(op);
     if (arrivals_.match != ArrivalMatch::kMatched) return;
-    out_.set_lateness(LatenessOf(arrivals_.lateness));
-    if (arrivals_.late() != nullptr)
-      SetLate(*arrivals_.late(), out_.mutable_late());
-    else if (arrivals_.most_late)
-      SetLate(*arrivals_.most_late, out_.mutable_most_late());
+    out_.set_lateness(LatenessOf(judgement_.lateness));
+    if (judgement_.late() != nullptr)
+      SetLate(*judgement_.late(), out_.mutable_late());
+    else if (judgement_.most_late)
+      SetLate(*judgement_.most_late, out_.mutable_most_late());
   }
 
  private:
@@ -140,6 +140,7 @@ class Filler {
   }
 
   const Arrivals& arrivals_;
+  const Judgement& judgement_;
   const std::vector<const Process*>& processes_;
   results::Collectives& out_;
 };
@@ -150,8 +151,9 @@ Error RunCollectives(PassContext& context, std::unique_ptr<google::protobuf::Mes
   auto out = std::make_unique<results::Collectives>();
   std::vector<const Process*> processes;
   for (const size_t index : context.selected()) processes.push_back(&context.process(index));
-  const Arrivals arrivals = FindArrivals(processes, LatenessLimits());
-  Filler(arrivals, processes, out.get()).Fill();
+  const Arrivals arrivals = FindArrivals(processes);
+  const Judgement judgement = JudgeLateness(arrivals, LatenessLimits());
+  Filler(arrivals, judgement, processes, out.get()).Fill();
   context.FillCountMeta("collectives", out->mutable_meta());
   // A collective that was not recorded shifts all that come after it.
   context.LimitToEvents(out->mutable_meta()->mutable_confidence());

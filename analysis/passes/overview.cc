@@ -432,7 +432,14 @@ std::vector<Finding> FindAll(PassContext& context, std::optional<size_t> leading
     facts.samples = FindSampleFacts(context, facts.limits);
   }
   FillHostFacts(context, leading, &facts);
-  facts.late_rank = FindLateHostRank(context, leading, facts.limits);
+  ArrivalWindows windows;
+  if (leading) {
+    const std::vector<Interval> steps = context.steps(*leading).Counted();
+    if (!steps.empty()) windows.of_calls = {steps.front().start, steps.back().end};
+  }
+  if (facts.device)
+    windows.of_kernels = {facts.device->series.start_ns(), facts.device->series.end_ns()};
+  facts.late_rank = FindLateRank(context, windows, facts.limits);
   std::vector<Finding> findings = Advise(facts);
   for (Finding& finding : findings) {
     // Losses are what the one tells, and the other tells of waits that were recorded.

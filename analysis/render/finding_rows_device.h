@@ -41,12 +41,13 @@ inline constexpr FindingWords kDeviceRows[] = {
 
     {"CO-002.name", "One rank is late at the collectives"},
     {"CO-002.gain", "the wait for the last rank"},
-    {"CO-002.last_ranks_collectives_comes",
-     "{0} is the last of {1} ranks at {2} of {3} collectives ({4}). It comes {5} a step after "
-     "the rank before it."},
+    {"CO-002.last",
+     "{0} is the last of {1} ranks in {2} of the {3} collectives that make up most of the delays."},
+    {"CO-002.behind", "{0} a step pass between the arrival of the rank before it and its own."},
+    {"CO-002.waited", "The others waited {0} for it, summed over ranks and collectives."},
     {"CO-002.ask_holds_rank_up",
      "Ask what holds this rank up: `gpuprof advise --pid {0}`. A rank with little work on its "
-     "GPU and a late host is slow, too."},
+     "GPU and a late host is slow, too. `gpuprof stats collectives` tells who waited for whom."},
     {"CO-002.rank", "Pid {0} on device {1}"},
     {"CO-002.caveat",
      "Clocks of machines were put right by the ends of collectives, which all ranks see at once."},

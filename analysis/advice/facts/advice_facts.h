@@ -126,8 +126,8 @@ struct AdviceFacts {
   // Only without steps.
   std::optional<RunAccount> run;
   std::optional<SampleFacts> samples;
-  std::optional<LateHostRank> late_rank;  // none: no rank is late at collectives of the host
-  std::optional<DeviceFacts> device;      // none: no work of a device was recorded
+  std::optional<LateRank> late_rank;  // none: no rank is late at collectives
+  std::optional<DeviceFacts> device;  // none: no work of a device was recorded
 };
 
 }  // namespace gpuprof::analysis

@@ -5,25 +5,24 @@
 
 #pragma once
 
-#include <cstddef>
 #include <optional>
 
 #include "analysis/advice/facts/rank_facts.h"
 #include "analysis/advice/thresholds.h"
+#include "analysis/derived/arrivals.h"
 #include "analysis/passes/context.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 
-// Fills the facts about the ranks that have steps, within the steps of one of them. Ranks of other
-// machines are left out: their clocks differ.
+// Fills the facts about the ranks that have steps, within the steps of one of them.
 void FillRankFacts(PassContext& context, const results::Overview& overview,
                    const results::DeviceSeries& series, RankFacts* facts);
 
-// Finds the rank that is late at collectives of the host, in the steps of the leading process if
-// there are some. None: no rank is late, or the ranks cannot be compared.
-std::optional<LateHostRank> FindLateHostRank(PassContext& context, std::optional<size_t> leading,
-                                             const Thresholds& limits);
+// Finds the rank that is late at collectives, in these windows. None: no rank is late, or the ranks
+// cannot be compared.
+std::optional<LateRank> FindLateRank(PassContext& context, const ArrivalWindows& windows,
+                                     const Thresholds& limits);
 
 }  // namespace gpuprof::analysis

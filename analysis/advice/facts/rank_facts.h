@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analysis/advice/facts/pieces.h"
@@ -20,24 +21,17 @@ struct RankPlace {
 
 struct RankFacts {
   size_t rank_count = 0;
-  // Collectives that all ranks entered in the same order. 0: the orders differ.
-  uint64_t matched_count = 0;
-  // The rank that is last most often. Its lead over the next rank: what all would gain.
-  RankPlace late;
-  uint64_t late_count = 0;
-  int64_t late_ns = 0;
-  // The longest time that the rank before waits until it comes.
-  Instance longest_wait;
   // Longest kernels, and shortest, without collectives, in the mean step of a rank.
   RankPlace slowest, fastest;
   int64_t slowest_ns = 0, fastest_ns = 0, mean_ns = 0;
 };
 
-// A rank that comes last again and again to collectives that the host starts.
-struct LateHostRank {
+// The rank that comes last to collectives again and again.
+struct LateRank {
   std::string name;  // "train.py rank 3"
   int32_t pid = 0;
   std::string host;
+  std::optional<uint32_t> device;  // none: arrivals are calls of the host
   size_t rank_count = 0;
   // Some collectives make up most of all leads. `count`: it was last in so many of them.
   uint64_t count = 0, of = 0;

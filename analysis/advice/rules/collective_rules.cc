@@ -83,31 +83,25 @@ std::optional<Finding> SlowBackend(const AdviceFacts& facts) {
   return finding;
 }
 
-std::optional<Finding> LateRank(const AdviceFacts& facts) {
-  if (!HasWholeSteps(facts)) return std::nullopt;
+std::optional<Finding> LateRankOfDevice(const AdviceFacts& facts) {
+  if (!facts.late_rank || !facts.late_rank->device || !HasWholeSteps(facts)) return std::nullopt;
+  const LateRank& late = *facts.late_rank;
   const DeviceFacts& device = *facts.device;
-  const RankFacts& ranks = device.ranks;
-  const double last = Ratio(ranks.late_count, ranks.matched_count);
-  if (ranks.matched_count == 0 ||
-      static_cast<double>(ranks.matched_count) < facts.limits("CO-002.min_collectives") ||
-      last < facts.limits("CO-002.min_last"))
-    return std::nullopt;
-  const int64_t gain = ranks.late_ns / static_cast<int64_t>(device.series.count());
-  if (Share(device, gain) < facts.limits("CO-002.min_share")) return std::nullopt;
+  const int64_t gain = late.lead_ns / static_cast<int64_t>(device.series.count());
   Finding finding = MakeOfDevice(device, "CO-002.name");
   SetGain(facts, Bound(gain, "CO-002.gain"), &finding);
-  finding.Evidence(
-      "CO-002.last_ranks_collectives_comes",
-      {RankText(ranks.late), say::Count(ranks.rank_count), say::Count(ranks.late_count),
-       say::Count(ranks.matched_count), say::Percent(last), say::Duration(gain)});
-  finding.Fix("CO-002.ask_holds_rank_up", {say::Plain(ranks.late.pid)});
+  finding.Evidence("CO-002.last", {RankText({late.pid, *late.device}), say::Count(late.rank_count),
+                                   say::Count(late.count), say::Count(late.of)});
+  finding.Evidence("CO-002.behind", {say::Duration(gain)});
+  finding.Evidence("CO-002.waited", {say::Duration(late.caused_ns)});
+  finding.Fix("CO-002.ask_holds_rank_up", {say::Plain(late.pid)});
   finding.Caveat("CO-002.caveat");
   return finding;
 }
 
 std::optional<Finding> LateRankOfHost(const AdviceFacts& facts) {
-  if (!facts.late_rank) return std::nullopt;
-  const LateHostRank& late = *facts.late_rank;
+  if (!facts.late_rank || facts.late_rank->device) return std::nullopt;
+  const LateRank& late = *facts.late_rank;
   Finding finding = Make("CO-010.name", results::LEVEL_HIGH, {"CO-010.reason"});
   finding.Evidence("CO-010.last",
                    {say::Name(late.name), say::Plain(late.pid), say::Count(late.rank_count),

@@ -64,7 +64,9 @@ bool IsParking(const AdviceFacts& facts, const results::Lock& lock) {
 
 // Returns whether half of this time a step is for another rank, which is late: CO-010 says so.
 bool IsForLateRank(const AdviceFacts& facts, int64_t blocked_ns) {
-  if (!facts.late_rank || facts.late_rank->pid == facts.overview->steps().pid()) return false;
+  if (!facts.late_rank || facts.late_rank->device ||
+      facts.late_rank->pid == facts.overview->steps().pid())
+    return false;
   const auto count = static_cast<int64_t>(facts.overview->steps().count());
   return facts.late_rank->lead_ns / count * 2 >= blocked_ns;
 }

@@ -127,14 +127,9 @@ MaybePlace LongestCollective(const AdviceFacts& facts) {
                   facts.device->in_steps.longest_collective);
 }
 
-MaybePlace LateRankOfHostPlace(const AdviceFacts& facts) {
+MaybePlace LateRankPlace(const AdviceFacts& facts) {
   if (!facts.late_rank) return std::nullopt;
   return OfHost(facts, results::PLACE_KIND_LONGEST_WAIT, facts.late_rank->longest);
-}
-
-MaybePlace LateRankPlace(const AdviceFacts& facts) {
-  if (!facts.device) return std::nullopt;
-  return OfDevice(facts, results::PLACE_KIND_LONGEST_WAIT, facts.device->ranks.longest_wait);
 }
 
 // What the GPU waits for: the host, or the way of its launches.
@@ -260,7 +255,7 @@ constexpr RulePlace kPlaces[] = {
     {"CO-002", LateRankPlace},
     {"CO-004", LongestOf<&DeviceFacts::small_messages, kCollective>},
     {"CO-006", KernelOf<&KernelFacts::slowed>},
-    {"CO-010", LateRankOfHostPlace},
+    {"CO-010", LateRankPlace},
     {"CP-001", LongestOf<&DeviceFacts::pageable_copies, kCopy>},
     {"CP-002", LongestOf<&DeviceFacts::sync_copies, kCopy>},
     {"CP-003", LongestOf<&DeviceFacts::copies, kCopy>},

@@ -152,7 +152,7 @@ std::optional<Finding> SharedGpu(const AdviceFacts& facts);
 // collective_rules.cc
 std::optional<Finding> SmallMessages(const AdviceFacts& facts);
 std::optional<Finding> SlowBackend(const AdviceFacts& facts);
-std::optional<Finding> LateRank(const AdviceFacts& facts);
+std::optional<Finding> LateRankOfDevice(const AdviceFacts& facts);
 std::optional<Finding> LateRankOfHost(const AdviceFacts& facts);
 std::optional<Finding> UnequalRanks(const AdviceFacts& facts);
 

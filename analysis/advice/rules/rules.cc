@@ -240,10 +240,11 @@ constexpr Rule kDeviceRules[] = {
     SlowProducts,    SlowedByCollectives, MisalignedProducts, SmallMessages,
     SlowClocks};
 constexpr Rule kOtherRules[] = {
-    BusyFunction, WaitsForGil, LongWaits,    CollectionsInRun, Honesty,       LockContentionInRun,
-    IdleGpu,      DataInRun,   SlowIterator, TimeOfRun,        SlowStart,     Environment,
-    NothingFound, FullQueue,   NearlyFull,   Fragmentation,    MemoryGrows,   AllocationChurn,
-    SharedGpu,    SlowBackend, LateRank,     UnequalRanks,     LateRankOfHost};
+    BusyFunction,        WaitsForGil,  LongWaits,       CollectionsInRun, Honesty,
+    LockContentionInRun, IdleGpu,      DataInRun,       SlowIterator,     TimeOfRun,
+    SlowStart,           Environment,  NothingFound,    FullQueue,        NearlyFull,
+    Fragmentation,       MemoryGrows,  AllocationChurn, SharedGpu,        SlowBackend,
+    LateRankOfDevice,    UnequalRanks, LateRankOfHost};
 
 // Two rules that see the same cause. The first is the more specific one: the second says no more,
 // if the first explains so much of its gain.

@@ -187,7 +187,8 @@ TEST(RankRules, ARankThatIsLate) {
   const results::Advice advice = Advise(TwoRanks(1000, 1400), options);
   const results::Finding* finding = Find(advice, "CO-002");
   ASSERT_NE(finding, nullptr);
-  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 is the last of 2 ranks at 8 of 8"));
+  EXPECT_THAT(WordsOf(*finding),
+              HasSubstr("Pid 6 on device 0 is the last of 2 ranks in 8 of the 8"));
   EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 400e3, 60e3);
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1040), options)), Not(Contains("CO-002")));
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1400))), Not(Contains("CO-002"))) << "its work explains it";

@@ -18,6 +18,8 @@ namespace {
 using test::kMs;
 using test::kUs;
 
+struct Told : Arrivals, Judgement {};
+
 // Ranks that meet in one collective after the other. Each has the result 100 us after the last one
 // came, and goes on.
 class Job {
@@ -68,12 +70,14 @@ class Job {
   }
   test::ProcessBuilder& rank(size_t i) { return builders_[i]; }
 
-  Arrivals Find(const std::optional<Interval>& window = std::nullopt) {
+  Told Find(const std::optional<Interval>& window = std::nullopt) {
     processes_.clear();
     std::vector<const Process*> list;
     for (const test::ProcessBuilder& builder : builders_) processes_.push_back(builder.Build());
     for (const Process& process : processes_) list.push_back(&process);
-    return FindArrivals(list, {}, window);
+    Arrivals arrivals = FindArrivals(list, {window, window});
+    const Judgement judgement = JudgeLateness(arrivals, {});
+    return {std::move(arrivals), judgement};
   }
 
  private:
@@ -90,7 +94,7 @@ int64_t SecondIsSlow(size_t rank) { return rank == 1 ? 6 * kMs : kMs + 20 * kUs 
 TEST(Arrivals, SlowRankIsToldWithWhatTheOthersWaited) {
   Job job(3);
   for (int i = 0; i < 20; ++i) job.Meet(SecondIsSlow);
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_EQ(arrivals.matched_count, 20u);
   EXPECT_EQ(arrivals.undecided_count, 0u);
@@ -121,7 +125,7 @@ TEST(Arrivals, RanksThatTakeTurnsAreNotLate) {
   Job job(3);
   for (size_t i = 0; i < 21; ++i)
     job.Meet([i](size_t rank) { return rank == i % 3 ? 6 * kMs : kMs; });
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_FALSE(arrivals.late());
   EXPECT_EQ(arrivals.lateness, Lateness::kInTurns);
@@ -135,7 +139,7 @@ TEST(Arrivals, OneLongDelayIsNoHabit) {
     const int64_t extra = i == 5 ? 1000 * kMs : 10 * kUs;
     job.Meet([=](size_t rank) { return rank == 1 ? kMs + extra : kMs; });
   }
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   EXPECT_EQ(arrivals.lateness, Lateness::kOnce);
   EXPECT_FALSE(arrivals.late());
   EXPECT_EQ(arrivals.most_late->rank, 1u);
@@ -145,7 +149,7 @@ TEST(Arrivals, OneLongDelayIsNoHabit) {
 TEST(Arrivals, FewCollectivesTellNothing) {
   Job job(3);
   for (int i = 0; i < 4; ++i) job.Meet(SecondIsSlow);
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   EXPECT_EQ(arrivals.lateness, Lateness::kTooFew);
   EXPECT_FALSE(arrivals.late());
   EXPECT_EQ(arrivals.most_late->rank, 1u);
@@ -155,7 +159,7 @@ TEST(Arrivals, MostOfFewMayBeChance) {
   Job job(2);
   for (int i = 0; i < 7; ++i)
     job.Meet([i](size_t rank) { return (rank == 1) == (i < 5) ? 6 * kMs : kMs; });
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   EXPECT_EQ(arrivals.lateness, Lateness::kTooFew);
   EXPECT_EQ(arrivals.most_late->rank, 1u);
   EXPECT_EQ(arrivals.most_late->count, 5u);
@@ -166,7 +170,7 @@ TEST(Arrivals, ShortDelaysAreNamedOfNobody) {
   Job job(2);
   for (int i = 0; i < 40; ++i)
     job.Meet([](size_t rank) { return rank == 1 ? 5 * kMs + 20 * kUs : 5 * kMs; });
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   EXPECT_EQ(arrivals.lateness, Lateness::kNone);
   EXPECT_FALSE(arrivals.most_late);
 }
@@ -178,7 +182,7 @@ TEST(Arrivals, RecordingThatBeginsLaterIsPlacedByTheEnds) {
   job.Record(0, true);
   for (int i = 0; i < 17; ++i) job.Meet(SecondIsSlow);
   job.Record(1, false).Meet(SecondIsSlow);
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_EQ(arrivals.matched_count, 17u);
   EXPECT_EQ(arrivals.ranks[0].recorded_count, 18u);
@@ -200,7 +204,7 @@ TEST(Arrivals, WithoutWaitsRanksAreEarlyAlone) {
   Job job(2);
   job.WithoutWaits();
   for (int i = 0; i < 20; ++i) job.Meet(SecondIsSlow);
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_FALSE(arrivals.ranks[0].waited_ns);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 20 * 5 * kMs);
@@ -211,7 +215,7 @@ TEST(Arrivals, ClocksOfMachinesAreSetRightByTheEnds) {
   Job job(2);
   job.OnHost(1, "other", 3 * kMs);
   for (int i = 0; i < 20; ++i) job.Meet(SecondIsSlow);
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_EQ(arrivals.ranks[1].clock_offset_ns + arrivals.ranks[0].clock_offset_ns, -3 * kMs);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 20 * 5 * kMs);
@@ -250,7 +254,7 @@ TEST(Arrivals, EarlierLifeOfARankDoesNotCount) {
   before.process().environment = job.rank(1).process().environment;
   before.Thread(99).Op("c10d::allreduce_", 0, 10 * kUs);
   const Process first = before.Build(), second = job.rank(0).Build(), third = job.rank(1).Build();
-  EXPECT_EQ(FindArrivals({&first, &second, &third}, {}).ranks.size(), 2u);
+  EXPECT_EQ(FindArrivals({&first, &second, &third}).ranks.size(), 2u);
 }
 
 TEST(Arrivals, OverlappingBucketsCountTimeOnce) {
@@ -269,7 +273,7 @@ TEST(Arrivals, OverlappingBucketsCountTimeOnce) {
         .Op("c10d::allreduce_", at + 5 * kMs, at + 5 * kMs + kUs)
         .Wait(proto::WaitKind::kCondition, 1, 2, at + 5 * kMs + kUs, at + 6 * kMs);
   }
-  const Arrivals arrivals = job.Find();
+  const Told arrivals = job.Find();
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_EQ(arrivals.ranks[0].early_ns, 10 * (4 + 4) * kMs);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 10 * (2 + 1) * kMs) << "from the wait's begin, once";
@@ -293,14 +297,15 @@ TEST(Arrivals, KernelsOfDevicesAreRanks) {
     builder.Stream(1, 2, 7).Kernel(reduce, at + 4 * kMs, at + 5 * kMs);
   }
   const Process process = builder.Build();
-  const Arrivals arrivals = FindArrivals({&process}, {});
+  const Arrivals arrivals = FindArrivals({&process});
   ASSERT_EQ(arrivals.match, ArrivalMatch::kMatched);
   EXPECT_TRUE(arrivals.is_of_kernels);
   ASSERT_EQ(arrivals.ranks.size(), 2u);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 10 * 4 * kMs);
   EXPECT_EQ(arrivals.ranks[0].exchange_ns, 10 * kMs);
-  ASSERT_TRUE(arrivals.late());
-  EXPECT_EQ(arrivals.ranks[arrivals.late()->rank].device, 1u);
+  const Judgement judgement = JudgeLateness(arrivals, {});
+  ASSERT_TRUE(judgement.late());
+  EXPECT_EQ(arrivals.ranks[judgement.late()->rank].device, 1u);
 }
 
 }  // namespace
