@@ -30,7 +30,7 @@ constexpr uint64_t kMarkNs = 700, kMarkBytes = 31;
 // Limits of a window: processor time of the process, and time that passes. The first is short: how
 // many marks the program makes is not known yet.
 constexpr uint64_t kFirstCpu = 100 * kMillisecond;
-constexpr uint64_t kMostCpu = 2 * kSecond;
+constexpr uint64_t kMostCpu = 30 * kSecond;  // of a program with few marks, on all its threads
 constexpr uint64_t kLeastCpu = 20 * kMillisecond;
 constexpr uint64_t kMostTime = 5 * kSecond;
 // Pages that the process touched anew. Marks take 600 bytes each until they are stopped.
@@ -84,10 +84,12 @@ bool HasCuda(const Host& host) {
   return has_cuda = host.cuda_started->load() != 0 || FindLibrary("libcuda.so.", &library);
 }
 
-// The next window is to have about the wanted bytes. It is at most twice as long as this one.
+// The next window is to have about the wanted bytes. It is at most so many times as long as this
+// one: the program may make more marks from now on.
 void Adapt(uint64_t bytes, uint64_t cpu) {
+  constexpr uint64_t kGrowth = 4;
   const uint64_t fits = bytes == 0 ? kMostCpu : cpu * kWantedBytes / bytes;
-  r.most_cpu = std::clamp(std::min(fits, 2 * r.most_cpu), kLeastCpu, kMostCpu);
+  r.most_cpu = std::clamp(std::min(fits, kGrowth * r.most_cpu), kLeastCpu, kMostCpu);
   if (bytes > 3 * kWantedBytes) r.most_pages = std::max(r.most_pages / 2, kLeastPages);
   if (bytes < kWantedBytes) r.most_pages = std::min(r.most_pages * 2, kMostPages);
 }
