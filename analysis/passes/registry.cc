@@ -46,6 +46,7 @@
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
+#include "proto/results/tf_data.pb.h"
 #include "proto/results/threads.pb.h"
 #include "proto/results/trials.pb.h"
 #include "proto/results/unified_memory.pb.h"
@@ -266,6 +267,11 @@ const std::vector<PassEntry>& PassTable() {
        results::Files::descriptor,
        "files",
        {Kind::kFileRead}},
+      {{"tf_data", "Pipelines of tf.data: how long the program waited, and for which iterator"},
+       RunTfData,
+       results::TfData::descriptor,
+       "iterators",
+       {Kind::kOp}},
       {{"python",
         "Functions of Python by samples: processor time, waits for the GIL, other waits; traced "
         "calls; pauses of the garbage collector",

@@ -38,6 +38,7 @@
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
+#include "proto/results/tf_data.pb.h"
 #include "proto/results/threads.pb.h"
 #include "proto/results/trials.pb.h"
 #include "proto/results/unified_memory.pb.h"
@@ -99,6 +100,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
+      {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},
       {results::Threads::descriptor, TextOf<results::Threads, ThreadsText>},
       {results::Health::descriptor, TextOf<results::Health, HealthText>},
       {results::Rules::descriptor, TextOf<results::Rules, RulesText>},

@@ -54,6 +54,7 @@ class StepSeries;
 class Steps;
 class Streams;
 class Syncs;
+class TfData;
 class Threads;
 class Trials;
 class UnifiedMemory;
@@ -123,6 +124,7 @@ std::string CountersText(const results::Counters& result, const TextOptions& opt
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string FilesText(const results::Files& result, const TextOptions& options);
+std::string TfDataText(const results::TfData& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
 std::string HealthText(const results::Health& result, const TextOptions& options);

@@ -25,6 +25,8 @@ constexpr uint32_t kRunsToWarm = 100;
 constexpr uint64_t kTimeToWarm = 2'000'000'000;
 // Or if so many operations ran by themselves and none in a function.
 constexpr uint32_t kEagerToWarm = 5000;
+// Or if a loop asked for so many elements of a dataset and ran no function.
+constexpr uint32_t kElementsToWarm = 100;
 // A process that was so long at work before its first capture has learned them.
 constexpr uint64_t kWarmCpu = 15'000'000'000;
 
@@ -40,6 +42,7 @@ std::atomic<int64_t> g_program_since{0};
 std::atomic<uint32_t> g_is_warm{0};
 std::atomic<uint32_t> g_runs{0};
 std::atomic<uint32_t> g_eager{0};
+std::atomic<uint32_t> g_elements{0};
 std::atomic<uint64_t> g_first_run{0};
 
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
@@ -87,12 +90,16 @@ void Apply() {
 bool IsWarm() {
   const uint64_t first = g_first_run.load();
   if (first != 0) return g_runs.load() >= kRunsToWarm || Now() - first >= kTimeToWarm;
-  return g_eager.load() >= kEagerToWarm;
+  return g_eager.load() >= kEagerToWarm || g_elements.load() >= kElementsToWarm;
 }
 
-bool BeginsWith(const char* text, uint32_t bytes, const char* wanted) {
+bool Equals(const char* text, uint32_t bytes, const char* wanted) {
   const size_t length = strlen(wanted);
   return bytes == length && memcmp(text, wanted, length) == 0;
+}
+
+bool Contains(const char* text, uint32_t bytes, const char* wanted) {
+  return memmem(text, bytes, wanted, strlen(wanted)) != nullptr;
 }
 
 }  // namespace
@@ -120,10 +127,11 @@ void Tick() noexcept {
 bool WarmsUp() noexcept { return g_is_warm.load(std::memory_order_relaxed) == 0; }
 
 void NoteMark(const char* name, const NameParts& parts) noexcept {
-  constexpr char kIsFunction[] = "is_func=1";
-  if (!BeginsWith(name, parts.head_bytes, "EagerExecute") || parts.values == nullptr) return;
-  if (memmem(parts.values, parts.value_bytes, kIsFunction, sizeof(kIsFunction) - 1) == nullptr) {
+  if (!Equals(name, parts.head_bytes, "EagerExecute") || parts.values == nullptr) return;
+  if (!Contains(parts.values, parts.value_bytes, "is_func=1")) {
     g_eager.fetch_add(1, std::memory_order_relaxed);
+    if (Contains(parts.values, parts.value_bytes, "eager_op=IteratorGetNext"))
+      g_elements.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   g_runs.fetch_add(1, std::memory_order_relaxed);

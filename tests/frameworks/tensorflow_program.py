@@ -7,12 +7,14 @@ usage: tensorflow_program.py fit|loop|eager STEPS
        tensorflow_program.py numbered STEPS FOLDER  (its steps have numbers, which TensorFlow marks while its profiler records)
        tensorflow_program.py profile STEPS FOLDER   (the framework's own profiler records ten steps in the middle)
        tensorflow_program.py fork STEPS             (a child is forked between two trainings)
+       tensorflow_program.py slow STEPS FILE        (a map of Python's sleeps; FILE gets what the loop waited, and its time)
        tensorflow_program.py sections STEPS         (a training for each line of standard input)
 """
 
 import json
 import os
 import sys
+import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -72,6 +74,31 @@ def eager(steps):
     return float(tf.reduce_sum(weights))
 
 
+def slow(steps, file):
+    """A serial map that sleeps for 4 ms, and a loop that sleeps for 1 ms."""
+    def late(i):
+        time.sleep(0.004)
+        return i
+
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.map_and_batch_fusion = False
+    made = tf.data.Dataset.range(steps).map(lambda i: tf.numpy_function(late, [i], tf.int64)).batch(2).prefetch(1).with_options(options)
+    total, waited, begun = 0, 0.0, time.monotonic()
+    elements = iter(made)
+    while True:
+        asked = time.monotonic()
+        element = next(elements, None)
+        waited += time.monotonic() - asked
+        if element is None:
+            break
+        total += int(tf.reduce_sum(element))
+        time.sleep(0.001)
+    with open(file, "w") as out:
+        json.dump({"waited_s": waited, "all_s": time.monotonic() - begun}, out)
+    return total
+
+
 class Profiled(keras.callbacks.Callback):
     """What TensorBoard's callback does for `profile_batch`."""
 
@@ -98,6 +125,8 @@ def main():
         tf.profiler.experimental.start(sys.argv[3])
         losses = [loop(steps, numbered=True)]
         tf.profiler.experimental.stop()
+    elif what == "slow":
+        losses = [slow(steps, sys.argv[3])]
     elif what == "eager":
         losses = [eager(steps)]
     elif what == "profile":

@@ -253,3 +253,23 @@ def test_a_late_arrival_sees_the_rest(tmp_path):
             stream.close()
     (series,) = _stats(bundle, "steps")["series"]
     assert _all_steps(series) == 400, series
+
+
+def test_the_wait_for_a_slow_map_is_told(record, tmp_path):
+    outcome = record(_command("slow", "1200", tmp_path / "truth.json"), env=ENVIRONMENT)
+    assert outcome.status == 0, outcome.err.decode()
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    result = _stats(outcome.bundle, "tf_data")
+    (pipeline,) = result["pipelines"]
+    assert pipeline["name"] == "Iterator::Root"
+    # Two sleeps of 4 ms for each batch, one of 1 ms in the loop.
+    assert abs(pipeline["waited_ratio"] - truth["waited_s"] / truth["all_s"]) < 0.1, (pipeline, truth)
+    assert pipeline["blamed"] == "Map" and pipeline["blamed_class"] == "transform", pipeline
+    assert pipeline["blamed_ratio"] > 0.8 and pipeline["python_ns"] > 0.8 * pipeline["waited_ns"], pipeline
+    assert pipeline["long_count"] == 0 and pipeline["filled"] == "", pipeline
+    rows = {row["name"]: row for row in result["iterators"]}
+    assert [row["depth"] for row in result["iterators"]] == list(range(len(rows))), "each asks the next"
+    assert sum(row["waited_ns"] for row in rows.values()) == pipeline["waited_ns"]
+    assert rows["BatchV2"]["count"] >= pipeline["count"] - 1 and rows["Map"]["count"] >= 2 * (pipeline["count"] - 2), rows
+    text = gpuprof("stats", "tf_data", outcome.bundle).out.decode()
+    assert "It waits for Map most" in text and "Python runs one call at a time" in text, text

@@ -13,6 +13,7 @@
 
 #include "analysis/advice/facts/host_facts.h"
 #include "analysis/derived/leaf_spans.h"
+#include "analysis/derived/tf_data.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
@@ -32,15 +33,6 @@ size_t DepthOf(std::string_view name) {
 std::string_view LastOf(std::string_view name) {
   const size_t at = name.rfind("::");
   return at == std::string_view::npos ? name : name.substr(at + 2);
-}
-
-// Returns whether an iterator hands its work to other threads: its own time is a wait for them. The
-// names are those that XProf takes for asynchronous.
-bool IsAsynchronous(std::string_view iterator) {
-  constexpr std::string_view kNames[] = {"Prefetch",    "Parallel",    "ParseExample",
-                                         "MapAndBatch", "DataService", "LegacyParallel"};
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view name) { return iterator.starts_with(name); });
 }
 
 // Returns the type of an operation of TensorFlow, "MatMul" of "layer/MatMul:MatMul". Empty: the row

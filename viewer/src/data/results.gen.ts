@@ -27,6 +27,7 @@ export interface Passes {
   heap: { result: Heap; by: never };
   locks: { result: Locks; by: never };
   files: { result: Files; by: "path" | "thread" };
+  tf_data: { result: TfData; by: never };
   python: { result: Python; by: "function" | "line" | "module" | "thread" };
   stacks: { result: Stacks; by: "cpu" | "gil" | "heap_alloc" | "heap_allocs" | "heap_live" | "heap_peak" | "kernel" | "mmap" | "native" | "python" | "samples" | "wait" | "wait_all" | "waits" };
   threads: { result: Threads; by: never };
@@ -290,6 +291,12 @@ export interface Files {
   captured_ns: number;
   file_count: number;
   thread_count: number;
+}
+
+export interface TfData {
+  meta: Meta;
+  pipelines: DataPipeline[];
+  iterators: DataIterator[];
 }
 
 export interface Python {
@@ -1579,6 +1586,49 @@ export interface FileReads {
   max_start_ns: number;
   max_pid: number;
   max_tid: number;
+}
+
+export interface DataPipeline {
+  name: string;
+  pid: number;
+  host: string;
+  count: number;
+  waited_ns: number;
+  window_ns: number;
+  waited_ratio: number;
+  mean_ns: number;
+  median_ns: number;
+  p95_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  max_tid: number;
+  blamed: string;
+  blamed_class: "other" | "source" | "python" | "service" | "transform" | "parallel" | "batch" | "shuffle" | "prefetch" | "cache";
+  blamed_ratio: number;
+  python_ns: number;
+  long_count: number;
+  blamed_path: string;
+  filled: string;
+}
+
+export interface DataIterator {
+  name: string;
+  path: string;
+  pid: number;
+  host: string;
+  depth: number;
+  iterator_class: "other" | "source" | "python" | "service" | "transform" | "parallel" | "batch" | "shuffle" | "prefetch" | "cache";
+  asynchronous: boolean;
+  count: number;
+  total_ns: number;
+  self_ns: number;
+  mean_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  max_tid: number;
+  thread_count: number;
+  waited_ns: number;
+  waited_ratio: number;
 }
 
 export interface FunctionTime {
