@@ -187,6 +187,7 @@ class PipelineFinder {
   DataPipeline PipelineOf(size_t root) {
     DataPipeline pipeline;
     const std::vector<Interval>& waits = spans_[root];
+    pipeline.waits = waits;
     pipeline.waits_ns = durations_[root];
     std::sort(pipeline.waits_ns.begin(), pipeline.waits_ns.end());
     pipeline.waited_ns = TotalLength(waits);

@@ -61,7 +61,8 @@ struct DataIterator {
 struct DataPipeline {
   // Parents before children; the first is the outermost. Children by what was waited for them.
   std::vector<DataIterator> iterators;
-  std::vector<int64_t> waits_ns;  // durations of the calls of the outermost, sorted
+  std::vector<Interval> waits;    // calls of the outermost; sorted, disjoint
+  std::vector<int64_t> waits_ns;  // their durations, sorted
   int64_t waited_ns = 0;          // the program was in a call of the outermost
   int64_t window_ns = 0;          // from the begin of its first call to the end of its last
   int64_t python_ns = 0;          // the program waited, and a Python function of tf.data ran

@@ -135,6 +135,8 @@ inline constexpr FindingWords kHostRows[] = {
     {"IN-007.reason", "the calls of the iterators were timed"},
     {"IN-007.reason_run", "waits whose stack leads to tf.data's iterator"},
     {"IN-007.calls_took_mean", "{0} calls of {1} took {2} in the mean, and {3} in all."},
+    {"IN-007.most_for",
+     "{0} of the wait was for {1}: `gpuprof stats tf_data` divides the wait among all iterators."},
     {"IN-007.meanwhile_worked_longest_summed",
      "Meanwhile {0} worked longest: {1}, summed over all threads."},
     {"IN-007.replace_tf_py_function_tf",

@@ -80,6 +80,9 @@ struct IteratorFacts {
   int64_t mean_ns = 0, total_ns = 0;
   int64_t window_ns = 0;  // of the recording
   std::string root;
+  // The iterator that the program waited for most, and its part of the wait.
+  std::string blamed;
+  double blamed_ratio = 0;
   // What worked longest during these calls, on all threads: an iterator
   // ("Iterator::Root::TFRecord") or the type of an operation ("PyFunc"). Empty: nothing that was
   // recorded.

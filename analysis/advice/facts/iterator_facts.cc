@@ -15,19 +15,12 @@
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/derived/tf_data.h"
 #include "analysis/steps/interval.h"
+#include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 constexpr std::string_view kIterator = "Iterator::";
-
-// Returns how many iterators a name leads through.
-size_t DepthOf(std::string_view name) {
-  size_t depth = 0;
-  for (size_t at = name.find("::"); at != std::string_view::npos; at = name.find("::", at + 2))
-    ++depth;
-  return depth;
-}
 
 // Returns the last iterator of a name: "MapAndBatch".
 std::string_view LastOf(std::string_view name) {
@@ -43,13 +36,6 @@ std::string_view OpTypeOf(std::string_view name) {
                        at + 1 < name.size() && name[at + 1] != ' ';
   return is_type ? name.substr(at + 1) : "";
 }
-
-struct Root {
-  uint64_t count = 0;
-  int64_t total_ns = 0;
-  Instance longest;
-  std::map<size_t, std::vector<Interval>> spans;  // by process
-};
 
 // What worked while the program waited, by name: an iterator, or the type of an operation.
 using Work = std::map<std::string, int64_t>;
@@ -73,46 +59,35 @@ void AddWork(const Process& process, const std::vector<Interval>& waits, Work* w
 
 void FillIteratorFacts(PassContext& context, InputFacts* facts) {
   IteratorFacts& out = facts->iterators;
-  // By depth: the least is the consumer's.
-  std::map<std::pair<size_t, std::string>, Root> roots;
+  const Process* process = nullptr;
+  DataPipeline longest;
   for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    const bool any = std::any_of(process.strings.begin(), process.strings.end(), [](const auto& s) {
-      return std::string_view(s.second).starts_with(kIterator);
-    });
-    if (!any) continue;
-    out.window_ns = std::max(out.window_ns, process.last_ns - process.first_ns);
-    for (const Track& track : process.tracks) {
-      const OpTable& ops = track.op;
-      for (size_t i = 0; i < ops.rows(); ++i) {
-        const std::string& name = process.String(ops.name[i]);
-        if (!name.starts_with(kIterator)) continue;
-        const std::string_view last = LastOf(name);
-        if (last.starts_with("Prefetch")) out.has_prefetch = true;
-        if (last == "Map") out.has_serial_map = true;
-        Root& root = roots[{DepthOf(name), name}];
-        ++root.count;
-        root.total_ns += ops.duration_ns[i];
-        root.spans[index].push_back({ops.end_ns[i] - ops.duration_ns[i], ops.end_ns[i]});
-        if (ops.duration_ns[i] <= root.longest.duration_ns) continue;
-        root.longest.start_ns = ops.end_ns[i] - ops.duration_ns[i];
-        root.longest.duration_ns = ops.duration_ns[i];
-        root.longest.tid = track.tid;
-        root.longest.pid = process.pid;
-        root.longest.host = process.host;
-      }
-    }
+    std::vector<DataPipeline> found = FindDataPipelines(context.process(index));
+    if (found.empty() || (process != nullptr && found[0].waited_ns <= longest.waited_ns)) continue;
+    process = &context.process(index);
+    longest = std::move(found[0]);
   }
-  if (roots.empty()) return;
-  auto& [key, root] = *roots.begin();
-  out.root = key.second;
+  if (process == nullptr) return;
+  const DataIterator& root = longest.iterators.front();
+  out.root = root.path;
   out.count = root.count;
   out.total_ns = root.total_ns;
-  out.longest = root.longest;
   out.mean_ns = root.total_ns / static_cast<int64_t>(root.count);
+  out.window_ns = process->last_ns - process->first_ns;
+  out.longest.start_ns = root.max_start_ns;
+  out.longest.duration_ns = root.max_ns;
+  out.longest.tid = root.max_tid;
+  out.longest.pid = process->pid;
+  out.longest.host = process->host;
+  const DataIterator& blamed = longest.iterators[longest.blamed];
+  out.blamed = blamed.name;
+  out.blamed_ratio = Ratio(blamed.waited_ns, longest.waited_ns);
+  for (const DataIterator& iterator : longest.iterators) {
+    if (ClassOfIterator(iterator.name) == IteratorClass::kPrefetch) out.has_prefetch = true;
+    if (iterator.name == "Map") out.has_serial_map = true;
+  }
   Work work;
-  for (auto& [index, spans] : root.spans)
-    AddWork(context.process(index), UnionOf(std::move(spans)), &work);
+  AddWork(*process, longest.waits, &work);
   for (const auto& [name, ns] : work) {
     if (ns <= out.busiest_ns) continue;
     out.busiest = name;

@@ -222,6 +222,7 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   finding.Evidence("IN-007.calls_took_mean",
                    {say::Count(data.count), say::Name(data.root), say::Duration(data.mean_ns),
                     say::Duration(data.total_ns)});
+  finding.Evidence("IN-007.most_for", {say::Percent(data.blamed_ratio), say::Name(data.blamed)});
   if (!data.busiest.empty()) {
     finding.Evidence("IN-007.meanwhile_worked_longest_summed",
                      {say::Name(data.busiest), say::Duration(data.busiest_ns)});
