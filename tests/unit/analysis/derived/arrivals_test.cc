@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -278,6 +279,48 @@ TEST(Arrivals, OverlappingBucketsCountTimeOnce) {
   EXPECT_EQ(arrivals.ranks[0].early_ns, 10 * (4 + 4) * kMs);
   EXPECT_EQ(arrivals.ranks[0].waited_ns, 10 * (2 + 1) * kMs) << "from the wait's begin, once";
   EXPECT_EQ(arrivals.ranks[0].exchange_ns, 10 * kMs);
+}
+
+// Arrivals of a job whose collectives wait for a rank by chance. With `bias` the first rank comes
+// last in this part of them, and else as often as all ranks.
+Arrivals RandomJob(size_t ranks, size_t collectives, double bias, std::mt19937* random) {
+  std::uniform_int_distribution<size_t> rank(0, ranks - 1);
+  std::uniform_real_distribution<double> part(0, 1);
+  std::exponential_distribution<double> lead(1);
+  Arrivals job;
+  job.ranks.resize(ranks);
+  job.end_ns = static_cast<int64_t>(collectives) * 5 * kMs;
+  for (size_t i = 0; i < collectives; ++i) {
+    const size_t late = part(*random) < bias ? 0 : rank(*random);
+    const auto ns = static_cast<int64_t>(lead(*random) * kMs) + 1;
+    job.leads.push_back({late, ns, static_cast<int64_t>(i) * 5 * kMs});
+    job.ranks[late].lead_ns += ns;
+  }
+  return job;
+}
+
+size_t LateOf(size_t jobs, size_t ranks, size_t collectives, double bias) {
+  std::mt19937 random(7);
+  size_t late = 0;
+  for (size_t i = 0; i < jobs; ++i) {
+    const Judgement found = JudgeLateness(RandomJob(ranks, collectives, bias, &random), {});
+    if (found.late() != nullptr) ++late;
+  }
+  return late;
+}
+
+TEST(Lateness, ChanceIsHardlyEverCalledLate) {
+  for (const size_t ranks : {2, 3, 4, 8, 64}) {
+    for (const size_t collectives : {5, 8, 12, 20, 50, 200})
+      EXPECT_LE(LateOf(1000, ranks, collectives, 0), 15u) << ranks << " " << collectives;
+  }
+}
+
+TEST(Lateness, AHabitIsSeen) {
+  for (const size_t ranks : {2, 4, 8, 64}) {
+    EXPECT_GE(LateOf(1000, ranks, 30, 0.9), 970u) << ranks;
+    EXPECT_GE(LateOf(1000, ranks, 200, 0.9), 1000u) << ranks;
+  }
 }
 
 TEST(Arrivals, WindowChoosesCollectives) {
