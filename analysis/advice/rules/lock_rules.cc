@@ -62,6 +62,12 @@ bool IsParking(const AdviceFacts& facts, const results::Lock& lock) {
   return false;
 }
 
+// Returns whether the row says nothing of contention between the program's own locks. With samples
+// the interpreter's lock is told by PY-002, with its holders.
+bool IsNoContention(const AdviceFacts& facts, const results::Lock& lock) {
+  return IsParking(facts, lock) || (facts.samples && lock.kind() == "gil");
+}
+
 // Returns whether half of this time a step is for another rank, which is late: CO-010 says so.
 bool IsForLateRank(const AdviceFacts& facts, int64_t blocked_ns) {
   if (!facts.late_rank || facts.late_rank->device ||
@@ -135,12 +141,12 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
   uint64_t count = facts.locks->contended_count();
   const results::Lock* top = nullptr;
   for (const results::Lock& lock : facts.locks->locks()) {
-    if (!lock.contended() || !IsParking(facts, lock)) continue;
+    if (!lock.contended() || !IsNoContention(facts, lock)) continue;
     waited -= lock.total_ns();
     count -= lock.count();
   }
   for (const results::Lock& lock : overview.top_locks()) {
-    if (top == nullptr && !IsParking(facts, lock)) top = &lock;
+    if (top == nullptr && !IsNoContention(facts, lock)) top = &lock;
   }
   if (Ratio(waited, run) < facts.limits("SY-005.min_share")) return std::nullopt;
   Finding finding = Make("SY-005.name", results::LEVEL_HIGH, {"SY-005.reason"});

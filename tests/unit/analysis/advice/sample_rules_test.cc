@@ -155,6 +155,19 @@ TEST(SampleRules, TellForWhomThreadsWaitForTheGil) {
   EXPECT_EQ(Find(Advise(below), "PY-002"), nullptr);
 }
 
+// The waits of the interpreter's lock were recorded, too: it is one cause, and one finding.
+TEST(SampleRules, TheGilIsNoContentionOfOtherLocks) {
+  for (const auto kind : {proto::WaitKind::kGil, proto::WaitKind::kMutex}) {
+    SampledProcess process(10);
+    FillGil(250, &process);
+    for (int64_t at = 0; at < 1000; at += 20)
+      process.builder.Thread(15).Wait(kind, 0x10, 0x20, at * kMs, (at + 15) * kMs);
+    const results::Advice advice = Advise(process);
+    EXPECT_NE(Find(advice, "PY-002"), nullptr);
+    EXPECT_EQ(Find(advice, "SY-005") == nullptr, kind == proto::WaitKind::kGil);
+  }
+}
+
 // A server whose worker waits for a peer, and whose idle thread waits for work.
 void FillServer(int64_t wait_ms, const std::vector<std::string>& where, SampledProcess* process) {
   process->Sample(15, 0, wait_ms, where, kWaits);
