@@ -6,8 +6,8 @@
 
     tests/bench/jax_cost.py --gpuprof build/bench/launcher/gpuprof --python .deps/tensorflow/bin/python
 
-Three ways, in interleaved rounds: bare; recorded without the source `ops`; recorded with it. The third divided by the second is what
-JAX's own marks cost. Processor time is of the loop alone, on all threads of the process. The longest step is given for the steps
+Four ways, in interleaved rounds: bare; recorded without the source `ops`; recorded with it; with jax.profiler, whose session ends
+behind the loop. The third divided by the second is what JAX's own marks cost. Processor time is of the loop alone, on all threads of the process. The longest step is given for the steps
 behind the first tenth; beside it stands that of the bare run.
 """
 
@@ -22,7 +22,7 @@ import time
 WITHOUT = "--trace=cuda,heap,mmap,locks,threads,tensors,nvtx,itt,samples"
 
 
-def child(steps, units, batch):
+def child(steps, units, batch, own):
     os.environ["JAX_PLATFORMS"] = "cpu"
     import jax
     import jax.numpy as jnp
@@ -43,6 +43,9 @@ def child(steps, units, batch):
     weights, value = train_step(weights, x, y)
     value.block_until_ready()
     walls = []
+    folder = tempfile.TemporaryDirectory()
+    if own:
+        jax.profiler.start_trace(folder.name)
     cpu = time.process_time()
     for _ in range(steps):
         begin = time.perf_counter()
@@ -50,12 +53,14 @@ def child(steps, units, batch):
         value.block_until_ready()
         walls.append(time.perf_counter() - begin)
     cpu = time.process_time() - cpu
+    if own:
+        jax.profiler.stop_trace()
     print(json.dumps({"cpu_ms": cpu * 1e3 / steps, "longest_ms": max(walls[steps // 10:]) * 1e3, "median_ms": statistics.median(walls) * 1e3}))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--child", nargs=3, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=4, type=int, help=argparse.SUPPRESS)
     parser.add_argument("--gpuprof")
     parser.add_argument("--python")
     parser.add_argument("--steps", type=int, default=8000)
@@ -69,14 +74,15 @@ def main():
     import recorders
 
     program = [options.python, __file__, "--child", str(options.steps), str(options.units), str(options.batch)]
-    ways = {"bare": None, "without ops": [WITHOUT], "with ops": []}
+    ways = {"bare": None, "without ops": [WITHOUT], "with ops": [], "profiler": None}
     found = {way: [] for way in ways}
     recorded = []
     for _ in range(options.rounds):
         for way, flags in ways.items():
             with tempfile.TemporaryDirectory() as folder:
                 bundle = os.path.join(folder, "bundle")
-                command = program if flags is None else [options.gpuprof, "run", "--quiet", "-o", bundle, *flags, "--", *program]
+                command = [*program, "1" if way == "profiler" else "0"]
+                command = command if flags is None else [options.gpuprof, "run", "--quiet", "-o", bundle, *flags, "--", *command]
                 done = subprocess.run(command, capture_output=True, check=True)
                 found[way].append(json.loads(done.stdout))
                 if flags == []:
@@ -88,7 +94,7 @@ def main():
         print(f"{way:12} {statistics.median(cpu):7.3f} ms of processor time a step ({cpu[0]:.3f} to {cpu[-1]:.3f}), "
               f"median step {statistics.median(run['median_ms'] for run in runs):.3f} ms, "
               f"longest {statistics.median(run['longest_ms'] for run in runs):.1f} ms")
-    for over, under in (("with ops", "without ops"), ("with ops", "bare"), ("without ops", "bare")):
+    for over, under in (("with ops", "without ops"), ("with ops", "bare"), ("without ops", "bare"), ("profiler", "bare")):
         ratios = sorted(a["cpu_ms"] / b["cpu_ms"] for a, b in zip(found[over], found[under]))
         print(f"{over} / {under}: {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})")
     print(f"steps told: {statistics.median(recorded):.0f} of {options.steps}")

@@ -6,7 +6,8 @@
 
     tests/bench/tensorflow_cost.py --gpuprof build/ci/launcher/gpuprof --rounds 9
 
-Bare, with the source `ops` alone, and with all default sources. Rounds are interleaved. A ratio is to the bare run of its round.
+Bare, with the source `ops` alone, with all default sources, and with TensorFlow's own profiler, which writes nothing until it ends.
+Rounds are interleaved. A ratio is to the bare run of its round.
 """
 
 import argparse
@@ -22,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = HERE.parents[1] / ".deps" / "tensorflow" / "bin" / "python"
 # Units of the hidden layer and elements of a batch.
 SIZES = {"small": (128, 8), "middle": (256, 64)}
-WAYS = {"bare": None, "ops": ["--trace=ops"], "default": []}
+WAYS = {"bare": None, "ops": ["--trace=ops"], "default": [], "profiler": None}
 
 
 def main():
@@ -40,7 +41,8 @@ def main():
             for name, flags in WAYS.items():
                 with tempfile.TemporaryDirectory() as folder:
                     recorder = [] if flags is None else [options.gpuprof, "run", "--quiet", "-o", os.path.join(folder, "bundle"), *flags, "--"]
-                    done = subprocess.run([*recorder, *program], capture_output=True, check=True, text=True)
+                    own = [os.path.join(folder, "profile")] if name == "profiler" else []
+                    done = subprocess.run([*recorder, *program, *own], capture_output=True, check=True, text=True)
                     times[name].append(float(done.stdout))
         for name, values in times.items():
             ratios = sorted(value / bare for value, bare in zip(values, times["bare"]))

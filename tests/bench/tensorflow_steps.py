@@ -3,7 +3,7 @@
 
 """A training loop of TensorFlow for tests/bench/tensorflow_cost.py. Prints the processor time of a step, of all threads, in microseconds.
 
-usage: tensorflow_steps.py STEPS UNITS BATCH
+usage: tensorflow_steps.py STEPS UNITS BATCH [FOLDER]   (FOLDER: TensorFlow's own profiler records the measured steps)
 """
 
 import os
@@ -16,6 +16,7 @@ import tensorflow as tf  # noqa: E402
 
 WARM_STEPS = 1000  # costs of operations are learned, and marks of all operations are made
 steps, units, batch = map(int, sys.argv[1:4])
+folder = sys.argv[4] if len(sys.argv) > 4 else None
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.config.threading.set_intra_op_parallelism_threads(1)
 first = tf.Variable(tf.random.stateless_normal((784, units), [1, 2]) * 0.01)
@@ -36,6 +37,11 @@ elements = tf.data.Dataset.range(WARM_STEPS + steps).map(lambda i: (tf.random.st
 begin = 0.0
 for number, (x, y) in enumerate(elements.prefetch(2)):
     if number == WARM_STEPS:
+        if folder:
+            tf.profiler.experimental.start(folder)
         begin = time.process_time()
     train_step(x, y)
-print((time.process_time() - begin) / steps * 1e6)
+took = time.process_time() - begin
+if folder:
+    tf.profiler.experimental.stop()
+print(took / steps * 1e6)
