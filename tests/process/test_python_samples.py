@@ -4,6 +4,7 @@
 """Samples of Python's threads: functions, lines and waits, in every version of CPython that this machine has."""
 
 import collections
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -14,6 +15,7 @@ import sys
 import pytest
 
 from conftest import ROOT, gpuprof, program
+from real_programs import DEPS
 
 SAMPLES = "--trace=samples"
 
@@ -26,12 +28,13 @@ def version_of(python):
 def interpreters():
     """One interpreter of each version that is sampled, by version."""
     places = [pathlib.Path(sys.executable), *sorted(pathlib.Path("/usr/bin").glob("python3.?*")),
-              *sorted(pathlib.Path.home().glob(".pyenv/versions/3*/bin/python3"))]
+              *sorted(pathlib.Path.home().glob(".pyenv/versions/3*/bin/python3")), *(DEPS / "new-python" / "bin").glob("python3.*")]
     found = {}
     for python in places:
         if re.fullmatch(r"python3?(\.\d+)?", python.name) and os.access(python, os.X_OK):
-            found.setdefault(version_of(python), str(python))
-    return {version: found[version] for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13") if version in found}
+            with contextlib.suppress(OSError):  # its loader is gone
+                found.setdefault(version_of(python), str(python))
+    return {version: found[version] for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14") if version in found}
 
 
 PYTHONS = interpreters()

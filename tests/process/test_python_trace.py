@@ -251,7 +251,7 @@ def test_a_profile_function_of_the_program_stays(session, version):
         assert "1 thread has a profile function of the program" in notes_of(run.bundle)
 
 
-@pytest.mark.parametrize("version", [version for version in PYTHONS if version in ("3.12", "3.13")])
+@pytest.mark.parametrize("version", [version for version in PYTHONS if version in ("3.12", "3.13", "3.14")])
 def test_taken_ids_of_monitoring(session, version):
     run = session([PYTHONS[version], SCRIPT, "listen"], "--capture=off", TRACE)
     run.tell("ids\n")

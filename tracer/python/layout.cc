@@ -3,12 +3,13 @@
 
 #include "tracer/python/layout.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace gpuprof::tracer {
 namespace {
 
-constexpr uint32_t kOldest = 0x0308, kNewest = 0x030d;
+constexpr uint32_t kOldest = 0x0308, kNewest = 0x030e;
 
 PythonLayout Of38() {
   PythonLayout at = {};
@@ -107,31 +108,68 @@ PythonLayout Of313() {
   return at;
 }
 
-// Takes what the interpreter says of itself: words of _Py_DebugOffsets in 3.13.
-void TakeOffsets(const uint8_t* offsets, PythonLayout* at) {
-  const struct {
-    uint32_t place;
-    uint32_t* value;
-  } words[] = {{5, &at->interpreters}, {8, &at->next_interpreter},
-               {9, &at->threads},      {14, &at->gil_pointer},
-               {21, &at->next_thread}, {23, &at->frame},
-               {24, &at->pthread},     {25, &at->thread_number},
-               {29, &at->caller},      {30, &at->code},
-               {31, &at->instruction}, {33, &at->owner},
-               {35, &at->file_name},   {37, &at->name},
-               {38, &at->lines},       {39, &at->first_line},
-               {43, &at->code_units}};
-  for (const auto& word : words) {
+PythonLayout Of314() {
+  PythonLayout at = Of313();
+  at.interpreters = 808;
+  at.next_interpreter = 7272;
+  at.frame_bytes = 80;
+  at.owner = 74;
+  at.code_tags = 3;  // how the frame counts its reference
+  at.code_units = 208;
+  return at;
+}
+
+struct Word {
+  uint32_t place;  // in words
+  uint32_t PythonLayout::*value;
+};
+
+// What an interpreter says of itself: words of _Py_DebugOffsets.
+constexpr Word kWords313[] = {
+    {5, &PythonLayout::interpreters}, {8, &PythonLayout::next_interpreter},
+    {9, &PythonLayout::threads},      {14, &PythonLayout::gil_pointer},
+    {21, &PythonLayout::next_thread}, {23, &PythonLayout::frame},
+    {24, &PythonLayout::pthread},     {25, &PythonLayout::thread_number},
+    {29, &PythonLayout::caller},      {30, &PythonLayout::code},
+    {31, &PythonLayout::instruction}, {33, &PythonLayout::owner},
+    {35, &PythonLayout::file_name},   {37, &PythonLayout::name},
+    {38, &PythonLayout::lines},       {39, &PythonLayout::first_line},
+    {43, &PythonLayout::code_units}};
+constexpr Word kWords314[] = {
+    {5, &PythonLayout::interpreters}, {8, &PythonLayout::next_interpreter},
+    {9, &PythonLayout::threads},      {15, &PythonLayout::gil_pointer},
+    {24, &PythonLayout::next_thread}, {26, &PythonLayout::frame},
+    {27, &PythonLayout::pthread},     {28, &PythonLayout::thread_number},
+    {32, &PythonLayout::caller},      {33, &PythonLayout::code},
+    {34, &PythonLayout::instruction}, {36, &PythonLayout::owner},
+    {40, &PythonLayout::file_name},   {42, &PythonLayout::name},
+    {43, &PythonLayout::lines},       {44, &PythonLayout::first_line},
+    {48, &PythonLayout::code_units}};
+
+template <size_t kCount>
+void TakeOffsets(const Word (&words)[kCount], const uint8_t* offsets, PythonLayout* at) {
+  for (const Word& word : words) {
     uint64_t value = 0;
-    std::memcpy(&value, offsets + word.place * 8, sizeof(value));
-    *word.value = static_cast<uint32_t>(value);
+    std::memcpy(&value, offsets + word.place * sizeof(value), sizeof(value));
+    at->*word.value = static_cast<uint32_t>(value);
   }
 }
 
-// Returns whether all that is read of a code object lies in its first bytes.
-bool FitsCode(const PythonLayout& at) {
+// Returns whether the offsets are those of this version, and of no early release: their order
+// changed until the first candidate.
+bool HasKnownOffsets(uint32_t version, const uint8_t* offsets) {
+  uint64_t release = 0;
+  std::memcpy(&release, offsets + 8, sizeof(release));
+  constexpr uint32_t kCandidate = 0xc;
+  return std::memcmp(offsets, "xdebugpy", 8) == 0 && release >> 16 == version &&
+         (release >> 4 & 0xf) >= kCandidate;
+}
+
+// Returns whether what is read of a frame and of a code object lies in its first bytes.
+bool Fits(const PythonLayout& at) {
   constexpr uint32_t kMost = kCodeBytes - 8;
-  return at.file_name <= kMost && at.name <= kMost && at.lines <= kMost && at.first_line <= kMost;
+  return at.file_name <= kMost && at.name <= kMost && at.lines <= kMost && at.first_line <= kMost &&
+         at.owner < at.frame_bytes && at.instruction + 8 <= at.frame_bytes;
 }
 
 }  // namespace
@@ -139,13 +177,17 @@ bool FitsCode(const PythonLayout& at) {
 const char* LayoutOf(uint32_t version, const uint8_t* offsets, PythonLayout* layout) {
   constexpr const char* kUnknown = "no Python samples: this version of Python is not known";
   if (version < kOldest || version > kNewest) return kUnknown;
-  constexpr PythonLayout (*kLayouts[])() = {Of38, Of39, Of310, Of311, Of312, Of313};
+  constexpr PythonLayout (*kLayouts[])() = {Of38, Of39, Of310, Of311, Of312, Of313, Of314};
   *layout = kLayouts[version - kOldest]();
   if (version < 0x030d) return nullptr;
-  if (std::memcmp(offsets, "xdebugpy", 8) != 0) return kUnknown;
+  if (!HasKnownOffsets(version, offsets)) return kUnknown;
   if (offsets[16] != 0) return "no Python samples: this Python has no global interpreter lock";
-  TakeOffsets(offsets, layout);
-  return FitsCode(*layout) ? nullptr : kUnknown;
+  if (version == 0x030d) {
+    TakeOffsets(kWords313, offsets, layout);
+  } else {
+    TakeOffsets(kWords314, offsets, layout);
+  }
+  return Fits(*layout) ? nullptr : kUnknown;
 }
 
 }  // namespace gpuprof::tracer

@@ -47,7 +47,8 @@ struct PythonLayout {
   bool has_index;        // `instruction` is an int: an index, of units of `unit` bytes
   uint8_t unit;          //
   uint32_t owner;        // a byte; 0: there is none
-  uint8_t native_owner;  // of frames that stand for native code
+  uint8_t native_owner;  // of frames that stand for native code: this or more
+  uint8_t code_tags;     // bits of the pointer to the code object that are none of its address
   // PyCodeObject.
   uint32_t file_name;
   uint32_t name;
@@ -68,7 +69,7 @@ inline constexpr uint32_t kBytesSize = 16;
 inline constexpr uint32_t kBytesData = 32;
 // What of a code object is read.
 inline constexpr uint32_t kCodeBytes = 144;
-// Bytes of the head of _PyRuntime.
+// Bytes of the head of _PyRuntime, in 3.13; later versions have more.
 inline constexpr uint32_t kDebugOffsetsBytes = 632;
 
 // Sets the layout of a version, as in PY_VERSION_HEX >> 16: 0x030b. `offsets`: the first

@@ -13,6 +13,7 @@
 #include "proto/named_frame.h"
 #include "proto/ticks.h"
 #include "tracer/base/map_table.h"
+#include "tracer/python/far_part.h"
 #include "tracer/python/frame_names.h"
 #include "tracer/python/frame_text.h"
 #include "tracer/python/line_table.h"
@@ -38,7 +39,7 @@ struct Python {
   const Host* host = nullptr;
   PythonLayout layout = {};
   uint32_t version = 0;
-  uint64_t loop_begin = 0, loop_end = 0;  // the interpreter's loop
+  CodePart loop, far_loop;  // the interpreter's loop
   uint64_t (*this_thread)() = nullptr;
   int (*is_finalizing)() = nullptr;
   KnownPlace* places = nullptr;
@@ -57,7 +58,7 @@ struct Frame {
 Frame ReadFrame(uint64_t address) {
   const PythonLayout& at = python.layout;
   Frame frame = {};
-  frame.code = WordAt(address + at.code);
+  frame.code = WordAt(address + at.code) & ~uint64_t{at.code_tags};
   frame.caller = WordAt(address + at.caller);
   if (at.has_index) {
     int32_t index;
@@ -75,7 +76,7 @@ Frame ReadFrame(uint64_t address) {
   if (at.owner == 0) {
     frame.is_entry = byte(kIsEntry311) != 0;
   } else {
-    frame.is_native = byte(at.owner) == at.native_owner;
+    frame.is_native = byte(at.owner) >= at.native_owner;
   }
   return frame;
 }
@@ -141,7 +142,7 @@ uint64_t PcOf(const Frame& frame, proto::RingHeader* ring) {
   return defined == proto::NameTable::Defined::kHasNoRoom ? 0 : proto::NamedFrame(text->id);
 }
 
-bool IsLoop(uint64_t pc) { return pc - 1 >= python.loop_begin && pc - 1 < python.loop_end; }
+bool IsLoop(uint64_t pc) { return python.loop.Has(pc - 1) || python.far_loop.Has(pc - 1); }
 
 // Takes the functions of one run of the loop, from the frame at `*at` on. Returns how many frames
 // it stored.
@@ -186,8 +187,10 @@ bool OwnFramesBegin(const Host* host, const Interpreter& interpreter) {
   python.host = host;
   python.layout = interpreter.layout;
   python.version = interpreter.version;
-  python.loop_begin = reinterpret_cast<uint64_t>(loop);
-  python.loop_end = python.loop_begin + symbol->st_size;
+  const auto begin = reinterpret_cast<uint64_t>(loop);
+  python.loop = {begin, begin + symbol->st_size};
+  CodeObject object;
+  if (FindCode(begin, &object)) python.far_loop = FarPartOf(python.loop, object);
   python.this_thread = reinterpret_cast<uint64_t (*)()>(this_thread);
   python.is_finalizing = reinterpret_cast<int (*)()>(is_finalizing);
   python.places = static_cast<KnownPlace*>(places);

@@ -126,9 +126,9 @@ bool PythonThreads::ReadFrame(uint64_t address, RawFrame* frame) {
       return false;
     }
   }
-  frame->code = WordOf(bytes, at.code);
+  frame->code = WordOf(bytes, at.code) & ~uint64_t{at.code_tags};
   frame->caller = WordOf(bytes, at.caller);
-  frame->is_native = at.owner != 0 && bytes[at.owner] == at.native_owner;
+  frame->is_native = at.owner != 0 && bytes[at.owner] >= at.native_owner;
   if (at.has_index) {
     int32_t index = 0;
     std::memcpy(&index, bytes + at.instruction, sizeof(index));
