@@ -6,6 +6,7 @@
 import collections
 import contextlib
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -125,6 +126,30 @@ def test_functions_lines_and_waits(same, version):
         assert not any("runs" in sample.flags for sample in waits)
         # What each had of the lock is what it asked for.
         assert time_of(sample for sample in own if "has_gil" in sample.flags) > 0.3e9
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_stacks_are_those_that_python_tells(record, tmp_path, version):
+    """Of calls of all kinds: the program prints the stack of each thread before the thread sleeps."""
+    outcome = record([PYTHONS[version], program("python_truth.py"), tmp_path], SAMPLES)
+    assert outcome.status == 0, outcome.own_err
+    truth = {}
+    for line in outcome.out.decode().splitlines():
+        thread, frames = json.loads(line)
+        truth[thread] = [(os.path.basename(file), line, name) for file, line, name in frames]
+    assert len(truth) == 20
+    lines, callers = collections.defaultdict(set), collections.defaultdict(set)
+    for sample in samples_of(outcome.bundle):
+        stack = [(file, line, name.split(".")[-1]) for file, line, name in sample.frames]
+        if stack[0][2] == "rest" and "runs" not in sample.flags:
+            lines[sample.thread].add(stack[0][1])
+            callers[sample.thread].add(tuple(stack[1:]))
+    assert {thread: [list(stack) for stack in stacks] for thread, stacks in callers.items()} == \
+        {thread: [frames[1:]] for thread, frames in truth.items()}
+    for thread, frames in truth.items():
+        line = frames[0][1]
+        # It may have to wait where the function begins and ends, too.
+        assert line in lines[thread] and lines[thread] <= {line - 1, line, line + 1}
 
 
 @pytest.mark.parametrize("version", PYTHONS)
