@@ -204,7 +204,9 @@ uint32_t MergePython(uint64_t* pcs, uint32_t count, uint32_t most) noexcept {
   if (first == count) return count;
   const uint64_t state = python.this_thread();
   uint64_t at = state != 0 ? LeafOf(state) : 0;
-  if (at == 0) return count;
+  // Python's end frees the states of threads that wait for its lock, and no frames of theirs: what
+  // was read of the state before that is good.
+  if (at == 0 || python.is_finalizing() != 0) return count;
   proto::RingHeader* const ring = python.host->own_ring();
   if (ring == nullptr) return count;
   // The rest of the native stack, while the merged one is written over it.
