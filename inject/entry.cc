@@ -50,8 +50,13 @@ namespace {
 
 // exit() and return from main, behind every other handler and destructor: ours was registered
 // first.
-void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
-void OnQuickExit(void*, int status) { FinishProcess(proto::ExitWay::kQuick, status); }
+void Finish(proto::ExitWay way, int status) {
+  HoldPythonAtEnd();
+  FinishProcess(way, status);
+  ReleasePython();
+}
+void OnExit(int status, void*) { Finish(proto::ExitWay::kReturn, status); }
+void OnQuickExit(void*, int status) { Finish(proto::ExitWay::kQuick, status); }
 
 bool g_must_tell = false;  // every heap event was asked for, and there will be none
 

@@ -14,10 +14,12 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "inject/elf_symbol.h"
 #include "inject/hook_list.h"
 #include "inject/hooks/condition_signals.h"
+#include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 
@@ -57,6 +59,23 @@ std::atomic<uint32_t> g_gil_holder{0};
 
 bool IsOfGil(const void* object) {
   return reinterpret_cast<uint64_t>(object) - g_python.address < g_python.bytes;
+}
+
+std::atomic<bool> g_holds_python{false};
+
+// The system call leaves errno alone.
+[[gnu::noinline, gnu::cold]] void StayForEnd() {
+  constexpr timespec kPause = {0, 10'000'000};
+  constexpr int kMostPauses = 1000;
+  for (int i = 0; i < kMostPauses && g_holds_python.load(); ++i)
+    raw::Call(SYS_nanosleep, raw::Arg(&kPause));
+}
+
+// Passes the result of a wait on, if not at once.
+inline int Held(const void* object, int result) {
+  if (__builtin_expect(g_holds_python.load(std::memory_order_relaxed), 0) && IsOfGil(object))
+    StayForEnd();
+  return result;
 }
 
 // Who holds the lock: glibc keeps the thread's number in it. Read while it may change: a guess, but
@@ -272,6 +291,12 @@ void LookForGil() noexcept { g_python = FindData("_PyRuntime"); }
 bool HasPython() noexcept { return g_python.bytes != 0; }
 DefinedData PythonRuntime() noexcept { return g_python; }
 
+void HoldPythonAtEnd() noexcept { g_holds_python.store(true); }
+void ReleasePython() noexcept { g_holds_python.store(false); }
+void StayIfPythonIsHeld() noexcept {
+  if (__builtin_expect(g_holds_python.load(), 0) && HasPython()) StayForEnd();
+}
+
 void EndWaitOfEndedThread() noexcept {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return;
@@ -394,27 +419,28 @@ GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t 
 }
 
 GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  GPUPROF_DORMANT(real.pthread_cond_wait(condition, mutex));
+  GPUPROF_DORMANT(Held(condition, real.pthread_cond_wait(condition, mutex)));
   return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      mutex, [=] { return real.pthread_cond_wait(condition, mutex); });
+      mutex, [=] { return Held(condition, real.pthread_cond_wait(condition, mutex)); });
 }
 
 GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           const timespec* until) {
-  GPUPROF_DORMANT(real.pthread_cond_timedwait(condition, mutex, until));
+  GPUPROF_DORMANT(Held(condition, real.pthread_cond_timedwait(condition, mutex, until)));
   return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      mutex, [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
+      mutex, [=] { return Held(condition, real.pthread_cond_timedwait(condition, mutex, until)); });
 }
 
 GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           clockid_t clock, const timespec* until) {
   if (real.pthread_cond_clockwait == nullptr) return EINVAL;
-  GPUPROF_DORMANT(real.pthread_cond_clockwait(condition, mutex, clock, until));
+  GPUPROF_DORMANT(Held(condition, real.pthread_cond_clockwait(condition, mutex, clock, until)));
   return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      mutex, [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
+      mutex,
+      [=] { return Held(condition, real.pthread_cond_clockwait(condition, mutex, clock, until)); });
 }
 
 GPUPROF_EXPORT int pthread_cond_signal(pthread_cond_t* condition) {

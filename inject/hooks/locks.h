@@ -23,4 +23,13 @@ bool HasPython() noexcept;
 // Returns where its _PyRuntime is.
 DefinedData PythonRuntime() noexcept;
 
+// Around the end of a recording with the process. CPython has come to its end before: its daemon
+// threads still wait for the lock, and one that wakes reads what is freed already. Without a
+// recording the process is gone by then. So a thread that returns from a wait for the lock stays in
+// the hook meanwhile. The exit handler's thread.
+void HoldPythonAtEnd() noexcept;
+void ReleasePython() noexcept;
+// The same for a thread that begins. On the new thread.
+void StayIfPythonIsHeld() noexcept;
+
 }  // namespace gpuprof::inject

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "inject/hook_list.h"
+#include "inject/hooks/locks.h"
 #include "inject/own_room.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -58,7 +59,9 @@ Record ThreadRecord(const Recorder& recorder, ThreadEvent event, uint64_t a, uin
 
 // Null: the thread is to start without us.
 Start* Prepare(void (*function)(), void* argument) {
-  Start* start = Recording(proto::kSourceThreads) && t_thread.tool == 0 ? TakeStart() : nullptr;
+  // Of a Python's threads the begin is also watched where it is not recorded: StayIfPythonIsHeld.
+  const bool is_wanted = Recording(proto::kSourceThreads) || (Recording(~0u) && HasPython());
+  Start* start = is_wanted && t_thread.tool == 0 ? TakeStart() : nullptr;
   if (start == nullptr) return nullptr;
   start->creator = raw::GetTid();
   start->function = function;
@@ -85,6 +88,7 @@ Body NoteStart(void* opaque) {
                                   static_cast<uint64_t>(creator)));
     }
   }
+  StayIfPythonIsHeld();
   return body;
 }
 

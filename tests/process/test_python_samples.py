@@ -166,6 +166,7 @@ def test_each_thread_is_covered(same, version):
 def test_there_are_samples_of_all_versions():
     """A suite without an old and a new interpreter would show little."""
     assert PYTHONS and version_of(sys.executable) in PYTHONS
+    assert "3.14" in PYTHONS or not (DEPS / "new-python").exists()
 
 
 def test_samples_by_default_and_only_if_asked(same):
@@ -246,6 +247,47 @@ def test_many_short_threads(same, tmp_path):
     outcome = same([sys.executable, script], SAMPLES)
     assert outcome.trace().lost == 0
     assert any(sample.calls("<module>") for sample in samples_of(outcome.bundle))
+
+
+BUSY_END = """
+import sys, threading, time
+def deep(depth, count):
+    return deep(depth - 1, count) if depth else sum(range(count))
+def work(i):
+    deep(i % 150, i % 1500)
+def forever():
+    while True:
+        deep(200, 300)
+def makes_threads():
+    i = 0
+    while not is_over:
+        pair = [threading.Thread(target=work, args=(i + k,)) for k in range(2)]
+        try:
+            [thread.start() for thread in pair]
+            [thread.join() for thread in pair]
+        except RuntimeError:  # no threads are begun any more
+            return
+        i += 37
+is_over = False
+threads = [threading.Thread(target=target, daemon=True) for target in (forever, forever, makes_threads, makes_threads)]
+[thread.start() for thread in threads]
+time.sleep(0.3)
+if sys.version_info < (3, 12):  # a thread that begins at Python's end reads freed memory there
+    is_over = True
+    [thread.join() for thread in threads[2:]]
+sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_an_end_in_the_middle_of_everything(record, tmp_path, version):
+    """Python frees the states of threads while they are looked at, by the sampler and in hooks."""
+    script = tmp_path / "ends.py"
+    script.write_text(BUSY_END)
+    for options in ([SAMPLES], ["--trace=samples,locks,heap=exact"]):
+        outcome = record([PYTHONS[version], script], *options)
+        assert outcome.status == 5, outcome.own_err
+        assert any(sample.calls("forever") for sample in samples_of(outcome.bundle))
 
 
 NAMES = """
