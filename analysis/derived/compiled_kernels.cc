@@ -4,6 +4,7 @@
 #include "analysis/derived/compiled_kernels.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,8 @@
 
 namespace gpuprof::analysis {
 namespace {
+
+using Json = nlohmann::json;
 
 // String ids of the names of values. 0: no value of the process has this name.
 struct Names {
@@ -55,6 +58,13 @@ std::vector<std::string> ListOf(std::string_view text) {
   return list;
 }
 
+// Returns a text of an object. "": there is no such text, or it is no object.
+std::string MemberOf(const Json& object, const char* name) {
+  if (!object.is_object()) return "";
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 uint32_t LineOf(int64_t value) {
   return value > 0 && value <= UINT32_MAX ? static_cast<uint32_t>(value) : 0;
 }
@@ -76,10 +86,29 @@ void ReadTrack(const Process& process, const Names& names, const OpValueTable& v
     if (name == names.operations) kernel->operations = ListOf(StringIn(process, values.text[i]));
     if (name == names.values) kernel->values = ListOf(StringIn(process, values.text[i]));
     if (name == names.source)
-      kernel->sources.push_back({StringIn(process, values.text[i]), "", "", LineOf(values.value[i])});
+      kernel->sources.push_back(
+          {StringIn(process, values.text[i]), "", "", LineOf(values.value[i])});
     if (kernel->sources.empty()) continue;
     if (name == names.function) kernel->sources.back().function = StringIn(process, values.text[i]);
     if (name == names.code) kernel->sources.back().code = StringIn(process, values.text[i]);
+  }
+}
+
+// Traces of torch.profiler have an operation for each launch of Triton's. It has the kernel's name.
+void ReadLaunches(const Process& process, const OpTable& ops, std::vector<CompiledKernel>* out) {
+  std::set<uint32_t> known;  // details
+  for (size_t i = 0; i < ops.detail.size() && i < ops.rows(); ++i) {
+    if (ops.detail[i] == 0) continue;
+    const auto name = process.strings.find(ops.name[i]);
+    if (name == process.strings.end() || !name->second.starts_with("triton_")) continue;
+    if (!known.insert(ops.detail[i]).second) continue;
+    const Json detail = Json::parse(StringIn(process, ops.detail[i]), nullptr, false);
+    std::string kernel_name = MemberOf(detail, "kernel_name");
+    std::string file = MemberOf(detail, "kernel_file");
+    if (file.empty()) continue;
+    CompiledKernel& kernel = out->emplace_back();
+    kernel.name = kernel_name.empty() ? name->second : std::move(kernel_name);
+    kernel.file = std::move(file);
   }
 }
 
@@ -98,10 +127,11 @@ std::vector<CompiledKernel> CompiledKernelsOf(const Process& process) {
   const bool has_values =
       std::any_of(process.tracks.begin(), process.tracks.end(),
                   [](const Track& track) { return track.op_value.rows() != 0; });
-  if (!has_values) return kernels;
-  const Names names = FindNames(process);
-  if (names.kernel == 0) return kernels;
-  for (const Track& track : process.tracks) ReadTrack(process, names, track.op_value, &kernels);
+  const Names names = has_values ? FindNames(process) : Names();
+  for (const Track& track : process.tracks) {
+    if (names.kernel != 0) ReadTrack(process, names, track.op_value, &kernels);
+    ReadLaunches(process, track.op, &kernels);
+  }
   RemoveRepeated(&kernels);
   return kernels;
 }

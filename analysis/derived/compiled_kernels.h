@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that torch.compile made in a process: from which lines of the program, and of which
-// operations. Live recordings have this as values (proto/compiled_names.h), and traces of
+// Kernels that torch.compile made in a process: their operations, and the lines of the program that
+// they came from. Live recordings have this as values (proto/compiled_names.h), and traces of
 // torch.profiler name the generated file at the operation that launches a kernel. The texts are the
 // program's own, and may say anything.
 
@@ -30,10 +30,10 @@ struct CompiledKernel {
   std::vector<ProgramLine> sources;
 };
 
-// In the order in which they were told. One that was told twice is there once. One thread.
+// Returns the kernels in the order of their rows, each of them once. One thread.
 std::vector<CompiledKernel> CompiledKernelsOf(const Process& process);
 
-// "model.py:14 in forward".
+// Returns the words for a line: "model.py:14 in forward".
 std::string SourceText(const ProgramLine& source);
 
 }  // namespace gpuprof::analysis

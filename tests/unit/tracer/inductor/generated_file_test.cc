@@ -20,7 +20,6 @@
 #include <string>
 #include <vector>
 
-
 namespace gpuprof::tracer::inductor {
 namespace {
 
@@ -69,17 +68,16 @@ TEST(GeneratedFileTest, APlaceBeforeALateCallIsThatOfTheNextCall) {
       "cpp_fused_sum_1 = async_compile.cpp_pybinding(['float*'], '''int x;''')\n"
       "async_compile.wait(globals())\n"
       "    def call(self, args):\n"
-      "        buf1 = empty()\n"                   // 7
-      "        buf2 = empty()\n"                   // 8
-      "        cpp_fused_gelu_0(buf1)\n"           // 9
-      "        extern_kernels.mm(buf1, buf2)\n"    // 10
-      "        buf3 = empty()\n"                   // 11
-      "        cpp_fused_sum_1(buf3)\n"            // 12
+      "        buf1 = empty()\n"                 // 7
+      "        buf2 = empty()\n"                 // 8
+      "        cpp_fused_gelu_0(buf1)\n"         // 9
+      "        extern_kernels.mm(buf1, buf2)\n"  // 10
+      "        buf3 = empty()\n"                 // 11
+      "        cpp_fused_sum_1(buf3)\n"          // 12
       "        del cpp_fused_sum_1(\n";
   const std::string at = "  File \"m.py\", line ";
   const std::vector<std::string> stacks = {at + "1, in f\n", at + "2, in f\n", at + "3, in f\n"};
-  const auto kernels =
-      ReadGeneratedFile(file, {{7, stacks[0]}, {8, stacks[1]}, {11, stacks[2]}});
+  const auto kernels = ReadGeneratedFile(file, {{7, stacks[0]}, {8, stacks[1]}, {11, stacks[2]}});
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0].name, "cpp_fused_gelu_0");
   ASSERT_EQ(kernels[0].sources.size(), 1u);
@@ -98,8 +96,8 @@ TEST(GeneratedFileTest, AKernelThatIsCalledTwiceHasTwoPlaces) {
       "    b = 1\n"
       "    k_0.run(b)\n"
       "    k_0.run(c)\n";
-  const auto kernels = ReadGeneratedFile(file, {{4, "  File \"a.py\", line 5, in f\n"},
-                                                {6, "  File \"b.py\", line 6, in g\n"}});
+  const auto kernels = ReadGeneratedFile(
+      file, {{4, "  File \"a.py\", line 5, in f\n"}, {6, "  File \"b.py\", line 6, in g\n"}});
   ASSERT_EQ(kernels.size(), 1u);
   ASSERT_EQ(kernels[0].sources.size(), 2u);
   EXPECT_EQ(kernels[0].sources[0].file, "a.py");
@@ -122,7 +120,8 @@ TEST(GeneratedFileTest, TheNameIsThatOnTheGpu) {
 }
 
 TEST(GeneratedFileTest, TheInnermostFrameOutsideOfTorchCounts) {
-  const std::string own = "  File \"/v/site-packages/torch/nn/modules/activation.py\", line 9, in g\n";
+  const std::string own =
+      "  File \"/v/site-packages/torch/nn/modules/activation.py\", line 9, in g\n";
   const std::string user = "  File \"/src/a, b.py\", line 4, in f\n    y = g(x)\n      ^^^^\n";
   EXPECT_EQ(SourceOf(user + own).file, "/src/a, b.py");
   EXPECT_EQ(SourceOf(user + own).code, "y = g(x)");

@@ -107,6 +107,25 @@ TEST(CompiledRows, ARowOfSeveralKernelsHasNoLine) {
   EXPECT_EQ(RunBy(trace, "signature").kernels(0).source(), "a.py:1 in f");
 }
 
+TEST(CompiledRows, ImportedLaunchesNameTheFile) {
+  ProcessBuilder builder(5, 1);
+  const uint32_t add = builder.Signature("triton_poi_fused_add_0", 64, 256);
+  builder.Stream(0, 1, 7).Kernel(add, 1 * kMs, 5 * kMs, 11);
+  const std::string detail =
+      R"({"kernel_backend":"triton","kernel_file":"/cache/k.py","kernel_name":"triton_poi_fused_add_0"})";
+  for (int64_t at : {0, 10})
+    builder.Thread(5).Op("triton_poi_fused_add_0", at * kMs, at * kMs + kMs);
+  const uint32_t id = builder.Id(detail);
+  Trace trace = MakeTrace({&builder});
+  for (Track& track : trace.processes[0].tracks)
+    for (size_t i = 0; i < track.op.rows(); ++i) track.op.detail.push_back(id);
+  const results::Kernels result = RunBy(trace, "name");
+  ASSERT_EQ(result.compiled_kernels_size(), 1);
+  EXPECT_EQ(result.compiled_kernels(0).generated_file(), "/cache/k.py");
+  EXPECT_EQ(result.compiled_kernels(0).launch_count(), 1u);
+  EXPECT_FALSE(result.compiled_kernels(0).has_generated_line());
+}
+
 TEST(CompiledRows, ValuesThatBeginNoKernelSayNothing) {
   ProcessBuilder builder(5, 1);
   builder.Stream(0, 1, 7).Kernel(builder.Signature("k", 1, 32), 1 * kMs, 5 * kMs, 11);
