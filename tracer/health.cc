@@ -225,8 +225,8 @@ void AppendCompilerNotes(codec::PbWriter* writer, const inductor::KernelRows& ro
     AppendNote(writer, "torch", text);
   }
   if (const uint64_t kernels = rows.kernels_lost(); kernels != 0) {
-    char* end = AppendDigits(stpcpy(text, "torch.compile made more kernels than are kept: "),
-                             kernels);
+    char* end =
+        AppendDigits(stpcpy(text, "torch.compile made more kernels than are kept: "), kernels);
     strcpy(end, kernels == 1 ? " has no source" : " have no source");
     AppendNote(writer, "torch", text);
   }

@@ -71,8 +71,7 @@ bool GeneratedModule::Next(uint64_t* at, uint32_t* line, std::string_view* stack
 
 void GeneratedModules::HandOver(GeneratedModule* module) noexcept {
   module->next = waiting_.load(std::memory_order_relaxed);
-  while (!waiting_.compare_exchange_weak(module->next, module, std::memory_order_release)) {
-  }
+  while (!waiting_.compare_exchange_weak(module->next, module, std::memory_order_release)) {}
 }
 
 void GeneratedModules::AfterForkChild() noexcept {

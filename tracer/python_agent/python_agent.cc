@@ -35,8 +35,8 @@ struct Agent {
   const Python* python = nullptr;
   const Interpreter* interpreter = nullptr;
   bool is_asked = false;
-  bool is_done = false;  // of this capture: JAX needs no thread any more
-  bool has_jax = false;  // the thread looks after JAX
+  bool is_done = false;                   // of this capture: JAX needs no thread any more
+  bool has_jax = false;                   // the thread looks after JAX
   std::atomic<bool> has_compiler{false};  // the program has loaded PyTorch's compiler
   bool has_key = false;
   pthread_key_t key = 0;
@@ -206,11 +206,10 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
     reason == StopReason::kRequest ? AwaitEndUnlessAwaited(limit) : AwaitEnd(limit);
   }
   // What is in CPython is taken out of it where the process goes on.
-  const bool is_due = CallsAreDue(/*is_capturing=*/false) ||
-                      (agent.has_compiler.load() && inductor::IsDue());
-  if (reason == StopReason::kRequest && is_due && !PythonIsOver() &&
-      agent.runs.load() == 0 && agent.python != nullptr && agent.python->is_initialized() != 0 &&
-      StartThread())
+  const bool is_due =
+      CallsAreDue(/*is_capturing=*/false) || (agent.has_compiler.load() && inductor::IsDue());
+  if (reason == StopReason::kRequest && is_due && !PythonIsOver() && agent.runs.load() == 0 &&
+      agent.python != nullptr && agent.python->is_initialized() != 0 && StartThread())
     AwaitEndUnlessAwaited(limit);
   if (agent.runs.load() != 0 && waits && agent.has_jax)
     agent.note.store("a part is not recorded: the program did not let another thread run Python");
