@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`compile_program.py` compiles a small model for the processor. `compile_program.py hostile FOLDER` puts what is no
-file of the compiler into the compiler's own table, and loads a library with such a name."""
+"""`compile_program.py model FOLDER` compiles a small model for the processor. `compile_program.py hostile FOLDER` puts
+what is no file of the compiler into the compiler's own table. Files are in the folder."""
 
+import atexit
+import ctypes
+import os
+import shutil
 import sys
+import time
 
 import torch
 
@@ -15,23 +20,19 @@ def model(x, y):
     return torch.relu(b + y)  # the kernel's last operation
 
 
-def hostile(folder):
-    import atexit
-    import ctypes
-    import os
-    import shutil
-    import time
-
-    from torch._inductor.codecache import PyCodeCache
-
-    # Its name is what tells that the compiler is in use.
+def await_recorder(folder):
+    """Waits until the recorder has noticed a library of the compiler: it then waits for Python's exit."""
     library = os.path.join(folder, "c" + "a2" * 25 + "b.so")
     shutil.copy(sys.modules["_ctypes"].__file__, library)
     handlers = atexit._ncallbacks()
     ctypes.CDLL(library)
-    # A recorder that has noticed it waits for Python's exit.
     while "gpuprof" in os.environ.get("LD_PRELOAD", "") and atexit._ncallbacks() == handlers:
         time.sleep(0.01)
+
+
+def hostile(folder):
+    from torch._inductor.codecache import PyCodeCache
+
     os.mkfifo(os.path.join(folder, "pipe.py"))
     with open(os.path.join(folder, "good.py"), "w") as out:
         out.write("good_0 = async_compile.triton('good_0', '''\n''')\n    good_0.run(x)\n")
@@ -52,7 +53,8 @@ def hostile(folder):
     print("entries", len(PyCodeCache.linemaps))
 
 
-if sys.argv[1:2] == ["hostile"]:
+await_recorder(sys.argv[2])
+if sys.argv[1] == "hostile":
     hostile(sys.argv[2])
 else:
     torch.manual_seed(0)

@@ -36,8 +36,7 @@ def compiled_kernels(bundle):
 
 
 def test_a_kernel_has_the_line_of_the_program(record, tmp_path):
-    command = [sys.executable, str(PROGRAM)]
-    outcome = record(command, env=environment(tmp_path / "cache"))
+    outcome = record([sys.executable, str(PROGRAM), "model", str(tmp_path)], env=environment(tmp_path / "cache"))
     assert (outcome.status, outcome.out) == (0, b"sum 0x1.0000000000000p+17\n")
     line = line_of("return torch.relu(b + y)")
     [kernel] = compiled_kernels(outcome.bundle)

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,8 +30,11 @@ bool ReadWhole(Text path, std::vector<char>* out) {
   memcpy(name, path.data(), path.size());
   name[path.size()] = 0;
   struct stat status = {};
-  // What is no file is not even opened: a pipe would wait, and a device may act.
-  if (lstat(name, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  // What is no file is not even opened: a pipe would wait, and a device may act. lstat is a
+  // function since glibc 2.33 only.
+  if (syscall(SYS_newfstatat, AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISREG(status.st_mode))
+    return false;
   const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return false;
   bool is_read = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
