@@ -36,9 +36,9 @@ struct State {
   ptrdiff_t seen = 0;  // files in the dict at the last look
   uint32_t tid = 0;    // of the agent's thread
   size_t count = 0;    // of known files
-  uint64_t known[kMostFiles] = {};
 };
 constinit State g;
+constinit uint64_t g_known[kMostFiles] = {};  // takes no room in the object's file
 
 int VisitForCompiler(dl_phdr_info* info, size_t, void*) {
   return info->dlpi_name != nullptr && IsOfCompiler(info->dlpi_name) ? 1 : 0;
@@ -56,10 +56,10 @@ enum class Known { kNew, kOld, kFull };
 Known Note(Text path) {
   const uint64_t hash = HashOf(path);
   size_t at = hash % kMostFiles;
-  for (; g.known[at] != 0; at = (at + 1) % kMostFiles)
-    if (g.known[at] == hash) return Known::kOld;
+  for (; g_known[at] != 0; at = (at + 1) % kMostFiles)
+    if (g_known[at] == hash) return Known::kOld;
   if (g.count >= kMostFiles / 2) return Known::kFull;
-  g.known[at] = hash;
+  g_known[at] = hash;
   ++g.count;
   return Known::kNew;
 }
