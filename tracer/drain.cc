@@ -54,7 +54,8 @@ Drain::Drain(const Host* host, SessionCounts* counts)
       counts_(counts),
       tables_(kMostStackNodes, kMostStrings, kMostStringBytes),
       activities_(host, &tables_),
-      jax_(host, &tables_) {
+      jax_(host, &tables_),
+      kernels_(&tables_) {
   counts_->Reset();
 }
 
@@ -282,8 +283,12 @@ double Drain::Pass() {
   }
   activities_.Pass(now, this);
   jax_.Pass(capture_, TimeShift(), this, this);
-  // A segment tells by itself who the threads are and how the clocks run.
-  if (flight_ != nullptr && flight_->TakeBegun()) WriteTables(/*all=*/true);
+  kernels_.Pass(now, TimeShift(), /*keeps=*/flight_ != nullptr, this, this);
+  // A segment tells by itself who the threads are and how the clocks run, and what was compiled.
+  if (flight_ != nullptr && flight_->TakeBegun()) {
+    WriteTables(/*all=*/true);
+    kernels_.WriteAgain(now, TimeShift(), this, this);
+  }
   CountLosses();
   return growth;
 }

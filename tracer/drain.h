@@ -25,6 +25,7 @@
 #include "tracer/base/memory_relief.h"
 #include "tracer/cupti/activity_drain.h"
 #include "tracer/flight_recorder.h"
+#include "tracer/inductor/kernel_rows.h"
 #include "tracer/jax/window_rows.h"
 #include "tracer/module_map.h"
 #include "tracer/session_counts.h"
@@ -142,6 +143,7 @@ class Drain final : private cupti::BlockSink, private jax::TrackSource {
   ThreadTable threads_;
   cupti::ActivityDrain activities_;
   jax::WindowRows jax_;
+  inductor::KernelRows kernels_;
   std::vector<Track> tracks_;                                     // by ring slot
   std::vector<std::unique_ptr<codec::RecordSorter>> open_spans_;  // for a snapshot
   std::vector<uint8_t> snapshot_health_;                          // for one, too

@@ -213,6 +213,25 @@ void AppendJaxNotes(codec::PbWriter* writer, const jax::WindowRows& rows) {
     AppendNote(writer, "jax", "not all compiled programs are kept: they are more than 64 MiB");
 }
 
+// Says of which kernels of torch.compile the source is missing.
+void AppendCompilerNotes(codec::PbWriter* writer, const inductor::KernelRows& rows) {
+  char text[256];
+  if (const uint64_t files = rows.files_lost() + inductor::WaitingModules().lost(); files != 0) {
+    char* end = AppendDigits(text, files);
+    strcpy(end, files == 1 ? " file that torch.compile generated could not be read: the source of "
+                             "its kernels is not known"
+                           : " files that torch.compile generated could not be read: the source of "
+                             "their kernels is not known");
+    AppendNote(writer, "torch", text);
+  }
+  if (const uint64_t kernels = rows.kernels_lost(); kernels != 0) {
+    char* end =
+        AppendDigits(stpcpy(text, "torch.compile made more kernels than are kept: "), kernels);
+    strcpy(end, kernels == 1 ? " has no source" : " have no source");
+    AppendNote(writer, "torch", text);
+  }
+}
+
 // Says what of --python is missing.
 void AppendCallNotes(codec::PbWriter* writer) {
   if (*CallsNote() != 0) AppendNote(writer, "python", CallsNote());
@@ -379,6 +398,7 @@ void Drain::WriteHealth() {
   if (const char* why = host_->tensorflow->refusal.load(std::memory_order_acquire))
     AppendNote(&writer, "tensorflow", why);
   AppendJaxNotes(&writer, jax_);
+  AppendCompilerNotes(&writer, kernels_);
   AppendCallNotes(&writer);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})

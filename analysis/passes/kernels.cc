@@ -31,6 +31,7 @@
 #include "analysis/passes/device/used_devices.h"
 #include "analysis/passes/host/range_calls.h"
 #include "analysis/passes/kept_rows.h"
+#include "analysis/passes/kernels/compiled_rows.h"
 #include "analysis/passes/kernels/kernel_description.h"
 #include "analysis/passes/kernels/kernel_owners.h"
 #include "analysis/passes/kernels/kernel_sums.h"
@@ -427,6 +428,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   if (grouping == Grouping::kOp) NameLaunchSites(context, kernels.get());
   kernels->set_whole_graph_count(0);
   kernels->set_by(by);
+  FillCompiled(context, kernels.get());
   context.FillMeta("kernels", kernels->mutable_meta());
   for (const auto& [index, launches] : wholes) {
     kernels->set_whole_graph_count(kernels->whole_graph_count() + launches);

@@ -146,7 +146,7 @@ const std::vector<PassEntry>& PassTable() {
        results::Kernels::descriptor,
        "kernels",
        kWork,
-       TableSet::CallIds() | TableSet{Kind::kOp}},
+       TableSet::CallIds() | TableSet{Kind::kOp, Kind::kOpValue}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},

@@ -73,6 +73,26 @@ std::string SharedWords(const results::Kernel& k) {
   return FormatBytes(k.static_shared_bytes() + k.dynamic_shared_bytes());
 }
 
+std::string JoinedWords(const google::protobuf::RepeatedPtrField<std::string>& list) {
+  std::string words;
+  for (const std::string& each : list) words += (words.empty() ? "" : ", ") + each;
+  return words;
+}
+
+std::string FusedWords(const results::Kernel& k) { return JoinedWords(k.fused_operations()); }
+std::string FusedOfCompiled(const results::CompiledKernel& k) {
+  return JoinedWords(k.fused_operations());
+}
+
+std::string CodeWords(const results::CompiledKernel& k) {
+  return k.sources().empty() ? "" : k.sources(0).code();
+}
+
+std::string SourceWords(const results::CompiledKernel& k) {
+  const int others = k.sources_size() - 1;
+  return others <= 0 ? k.source() : k.source() + ", and " + std::to_string(others) + " more";
+}
+
 std::string GridWords(const results::Kernel& k) {
   return k.has_grid() ? k.grid() : std::to_string(k.signature_count()) + " different";
 }
@@ -92,6 +112,21 @@ constexpr TableColumn kColumns[] = {
      .flexible = true,
      .shown = ShownIf::kAny,
      .on_page = OnPage::kOffered},
+    {.field = "source",
+     .title = "source",
+     .flexible = true,
+     .shown = ShownIf::kAny,
+     .except_by = "stream family",
+     .tip = "The line of the program that torch.compile made it from",
+     .on_page = OnPage::kIfWide},
+    {.field = "fused_operations",
+     .title = "fused",
+     .cell = CellOf<results::Kernel, FusedWords>,
+     .shown = ShownIf::kAny,
+     .except_by = "stream family",
+     .tip = "The operations that torch.compile made one kernel of",
+     .on_page = OnPage::kOffered,
+     .in_text = false},
     kWhosePid,
     kWhoseContext,
     {.field = "count", .title = "count"},
@@ -177,10 +212,43 @@ constexpr TableColumn kColumns[] = {
      .except_by = "op family"},
     {.field = "block", .title = "block", .except_by = "op family"},
 };
+constexpr TableColumn kCompiledColumns[] = {
+    {.field = "name", .title = "kernel", .flexible = true},
+    {.field = "source",
+     .title = "source",
+     .cell = CellOf<results::CompiledKernel, SourceWords>,
+     .blank = "(not told)",
+     .flexible = true},
+    {.field = "sources",
+     .title = "line",
+     .cell = CellOf<results::CompiledKernel, CodeWords>,
+     .flexible = true},
+    {.field = "fused_operations",
+     .title = "fused",
+     .cell = CellOf<results::CompiledKernel, FusedOfCompiled>,
+     .flexible = true,
+     .shown = ShownIf::kAny},
+    {.field = "launch_count", .title = "on GPUs", .shown = ShownIf::kAny},
+    kWhosePid,
+};
 constexpr TableLayout kLayouts[] = {{.rows = "kernels",
                                      .row = results::Kernel::descriptor,
                                      .columns = kColumns,
-                                     .sorted_by = "total_ns"}};
+                                     .sorted_by = "total_ns"},
+                                    {.rows = "compiled_kernels",
+                                     .row = results::CompiledKernel::descriptor,
+                                     .columns = kCompiledColumns,
+                                     .sorted_by = "launch_count",
+                                     .title = "Kernels that torch.compile made"}};
+
+std::string CompiledText(const results::Kernels& result, const TextOptions& options) {
+  if (result.compiled_kernels().empty()) return "";
+  const auto count = static_cast<uint64_t>(result.compiled_kernels_size());
+  const std::string heading =
+      FormatNumber(count) + (count == 1 ? " kernel was" : " kernels were") +
+      " made by torch.compile. The source is the line of the last operation in each";
+  return TableText(heading, kLayouts[1], result, options);
+}
 
 }  // namespace
 
@@ -194,7 +262,7 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& asked
     return (result.has_under_range()
                 ? "No kernel was launched under " + result.under_range() + ".\n"
                 : "No kernel was recorded.\n") +
-           MetaText(result.meta(), options);
+           CompiledText(result, options) + MetaText(result.meta(), options);
   const std::string busy =
       result.has_busy_ns() ? ", GPU busy " + FormatDuration(result.busy_ns()) : "";
   const std::string heading = FormatNumber(result.count()) + " kernels, " +
@@ -202,7 +270,7 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& asked
                               TensorCoresText(result) +
                               (result.has_under_range() ? ", under " + result.under_range() : "");
   return TableText(heading, kLayouts[0], result, options) + FamiliesText(result, options) +
-         MetaText(result.meta(), options);
+         CompiledText(result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -13,10 +13,12 @@
 
 #include "tracer/base/futex.h"
 #include "tracer/base/tool_thread.h"
+#include "tracer/inductor/line_maps.h"
 #include "tracer/jax/recorder.h"
 #include "tracer/jax/sessions.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/python_agent/python_api.h"
+#include "tracer/python_agent/python_exit.h"
 #include "tracer/python_calls/python_calls.h"
 
 namespace gpuprof::tracer {
@@ -33,8 +35,9 @@ struct Agent {
   const Python* python = nullptr;
   const Interpreter* interpreter = nullptr;
   bool is_asked = false;
-  bool is_done = false;  // of this capture: JAX needs no thread any more
-  bool has_jax = false;  // the thread looks after JAX
+  bool is_done = false;                   // of this capture: JAX needs no thread any more
+  bool has_jax = false;                   // the thread looks after JAX
+  std::atomic<bool> has_compiler{false};  // the program has loaded PyTorch's compiler
   bool has_key = false;
   pthread_key_t key = 0;
   std::atomic<uint32_t> capture{0};
@@ -85,6 +88,11 @@ uint64_t JaxRound() {
   return pause;
 }
 
+// At the end of a capture it is due, too.
+void CompilerRound() {
+  if (agent.has_compiler.load() && inductor::IsDue()) inductor::Look(*agent.python);
+}
+
 void* Main(void*) {
   agent.host->adopt_program_thread("gpuprof-python");
   pthread_setspecific(agent.key, &agent);
@@ -95,6 +103,7 @@ void* Main(void*) {
                                ? CallsRound(*agent.python, *agent.interpreter, agent.capture)
                                : 0;
     const uint64_t marks = JaxRound();
+    CompilerRound();
     agent.cpu_ns.store(cpu_before + proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
     const uint64_t pause = calls == 0 || (marks != 0 && marks < calls) ? marks : calls;
     if (pause == 0 && agent.interpreter != nullptr && CallsAreDue(agent.capture.load() != 0))
@@ -126,6 +135,14 @@ bool JaxIsDue(const Host& host) {
   return false;
 }
 
+// Returns whether PyTorch's compiler must be asked what it has generated.
+bool CompilerIsDue(const Host& host) {
+  if ((host.settings->sources & proto::kSourceOps) == 0 || !inductor::IsLoaded()) return false;
+  if (PythonIsOver() || !inductor::IsDue()) return false;
+  agent.python = FindPython();
+  return agent.python != nullptr && agent.python->is_initialized() != 0;
+}
+
 // Returns whether CPython can be entered for what --python asks for, and must be.
 bool CallsAreReady(const Host& host) {
   if (!CallsWanted(host) || !CallsAreDue(/*is_capturing=*/true)) return false;
@@ -150,14 +167,21 @@ void AgentBeginCapture(const Host* host, uint32_t number, const char* trigger) {
   agent.is_asked = IsAsked(trigger);
   agent.is_done = false;
   CallsBeginCapture(host, number);
+  inductor::BeginCapture();
   agent.capture.store(number);
 }
 
 void AgentTick(const Host* host) {
-  if (agent.capture.load() == 0 || agent.runs.load() != 0) return;
+  if (agent.capture.load() == 0) return;
+  const bool has_compiler = CompilerIsDue(*host);
+  if (has_compiler) agent.has_compiler.store(true);
+  if (agent.runs.load() != 0) {
+    if (has_compiler) Wake();
+    return;
+  }
   const bool has_jax = JaxIsDue(*host);
   const bool has_calls = CallsAreReady(*host);
-  if (!has_jax && !has_calls) return;
+  if (!has_jax && !has_calls && !has_compiler) return;
   agent.is_done = agent.is_done || has_jax;
   agent.has_jax = has_jax;
   if (has_jax) jax::SetAgentThread({Wake, AwaitEnd, host->settings->clock});
@@ -174,6 +198,7 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
   const bool waits = reason == StopReason::kRequest && IsAsked(trigger);
   agent.capture.store(0);
   CallsEndCapture();
+  inductor::EndCapture();
   // Where Python has run its exit handlers, the thread has nothing to do there.
   const uint64_t limit = waits ? kEndLimit : kShortEndLimit;
   if (agent.runs.load() != 0) {
@@ -181,9 +206,10 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
     reason == StopReason::kRequest ? AwaitEndUnlessAwaited(limit) : AwaitEnd(limit);
   }
   // What is in CPython is taken out of it where the process goes on.
-  if (reason == StopReason::kRequest && CallsAreDue(/*is_capturing=*/false) &&
-      agent.runs.load() == 0 && agent.python != nullptr && agent.python->is_initialized() != 0 &&
-      StartThread())
+  const bool is_due =
+      CallsAreDue(/*is_capturing=*/false) || (agent.has_compiler.load() && inductor::IsDue());
+  if (reason == StopReason::kRequest && is_due && !PythonIsOver() && agent.runs.load() == 0 &&
+      agent.python != nullptr && agent.python->is_initialized() != 0 && StartThread())
     AwaitEndUnlessAwaited(limit);
   if (agent.runs.load() != 0 && waits && agent.has_jax)
     agent.note.store("a part is not recorded: the program did not let another thread run Python");
@@ -192,6 +218,8 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
 void AgentAfterForkChild() {
   jax::RecorderAfterForkChild();
   CallsAfterForkChild();
+  inductor::LineMapsAfterForkChild();
+  PythonExitAfterFork();
   agent.runs.store(0);
   agent.capture.store(0);
   agent.cpu_ns.store(0);

@@ -62,6 +62,9 @@ inline constexpr int kPyArguments = 1, kPyKeywords = 2, kPyFast = 0x80;
   X(new_text, PyUnicode_FromString, PyObject*, (const char*))                        \
   X(text, PyUnicode_AsUTF8, const char*, (PyObject*))                                \
   X(bytes, PyBytes_AsStringAndSize, int, (PyObject*, char**, ptrdiff_t*))            \
+  X(size, PyObject_Size, ptrdiff_t, (PyObject*))                                     \
+  X(element, PySequence_GetItem, PyObject*, (PyObject*, ptrdiff_t))                  \
+  X(next, PyDict_Next, int, (PyObject*, ptrdiff_t*, PyObject**, PyObject**))         \
   X(new_function, PyCFunction_NewEx, PyObject*, (PyMethod*, PyObject*, PyObject*))   \
   X(new_method, PyInstanceMethod_New, PyObject*, (PyObject*))                        \
   X(error, PyErr_Occurred, PyObject*, (void))                                        \

@@ -9,6 +9,7 @@
 #include "tracer/base/futex.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/python_agent/python_api.h"
+#include "tracer/python_agent/python_exit.h"
 #include "tracer/python_calls/call_recorder.h"
 #include "tracer/python_calls/code_table.h"
 #include "tracer/python_calls/gc_pauses.h"
@@ -19,7 +20,6 @@ namespace gpuprof::tracer {
 namespace {
 
 constexpr uint64_t kLook = 100 * kMillisecond;  // for threads that came since
-constexpr uint64_t kExitLimit = 10 * kSecond;
 // How soon a wait that keeps the program from something ends.
 constexpr uint64_t kGlance = kMillisecond;
 constexpr uint32_t kFirstMonitored = 0x030c;
@@ -29,12 +29,8 @@ enum Part : uint32_t { kMonitoring = 1, kProfile = 2, kGc = 4 };
 
 struct State {
   const Host* host = nullptr;
-  const Python* python = nullptr;
-  std::atomic<bool> watches_exit{false};
-  std::atomic<uint32_t> is_inside{0};  // a futex: the agent's thread is in CPython, or about to be
   std::atomic<uint32_t> parts{0};
   std::atomic<uint32_t> is_settled{0};  // a futex: of this capture, all is done or refused
-  std::atomic<bool> is_over{false};     // Python has come to its end
   std::atomic<const char*> note{""};
 };
 constinit State g;
@@ -62,64 +58,12 @@ void LookForInterpreters(const Python& python) {
     g.note.store("functions and pauses of sub-interpreters are not recorded");
 }
 
-// Python's exit handler, on its main thread. The agent's thread must be outside of Python from here
-// on: to enter it later than this is not safe.
-PyObject* AtExit(PyObject*, PyObject* const*, ptrdiff_t) {
-  const Python& python = *g.python;
-  g.is_over.store(true);
+// At Python's exit, on its main thread.
+void AtExit(const Python& python) {
   if (g.parts.load() != 0) LookForInterpreters(python);
   Remove(python);
   Settle();
-  if (g.is_inside.load() != 0) {
-    void* const thread = python.save_thread();
-    const uint64_t until = Monotonic() + kExitLimit;
-    while (g.is_inside.load() != 0 && Monotonic() < until)
-      FutexWait(&g.is_inside, 1, 10 * kMillisecond);
-    python.restore_thread(thread);
-    Remove(python);
-  }
-  return python.Kept(python.none);
 }
-PyMethod g_exit = {"gpuprof_exit", reinterpret_cast<void*>(AtExit), kPyFast, nullptr};
-
-// Registers the handler, once. It stays: the next capture may begin at any moment. False: Python
-// does not tell its end, which may come while something of ours is in it.
-bool WatchExit(const Python& python) {
-  if (g.watches_exit.exchange(true)) return true;
-  g.python = &python;
-  PyObject* const module = python.import("atexit");
-  PyObject* const function =
-      module != nullptr ? python.new_function(&g_exit, nullptr, nullptr) : nullptr;
-  const bool is_done = function != nullptr && python.Does(module, "register", function);
-  python.Drop(module);
-  python.clear_error();
-  if (!is_done) g.watches_exit.store(false);
-  return is_done;
-}
-
-// Enters Python for a moment, if it has not come to its end. The thread may be ended in the
-// constructor where Python could not tell us of its end.
-class Inside {
- public:
-  explicit Inside(const Python& python) : python_(python) {
-    g.is_inside.store(1);
-    is_in_ = !g.is_over.load() && !python.IsFinalizing() && python.is_initialized() != 0;
-    if (is_in_) state_ = python.ensure();
-  }
-  ~Inside() {
-    if (is_in_) python_.release(state_);
-    g.is_inside.store(0);
-    FutexWake(&g.is_inside);
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-  bool is_in() const { return is_in_ && !g.is_over.load(); }
-
- private:
-  const Python& python_;
-  int state_ = 0;
-  bool is_in_ = false;
-};
 
 const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
   if (python.globals == nullptr ||
@@ -134,7 +78,7 @@ const char* BeginCalls(const Python& python, const Interpreter& interpreter) {
 
 void Begin(const Python& python, const Interpreter& interpreter) {
   const char* why = nullptr;
-  if (!WatchExit(python)) {
+  if (!WatchExit(python, AtExit)) {
     g.note.store("calls and pauses are not recorded: the program keeps atexit from gpuprof");
     return;
   }
@@ -161,7 +105,7 @@ void CallsBeginCapture(const Host* host, uint32_t number) {
   if (number > 1) CallRecorderBeginNext();
   // What an earlier capture left in CPython may be taken out of it at this moment.
   g.is_settled.store(0);
-  if (g.is_over.load()) Settle();
+  if (PythonIsOver()) Settle();
 }
 
 void CallsEndCapture() {
@@ -169,7 +113,7 @@ void CallsEndCapture() {
 }
 
 bool CallsAreDue(bool is_capturing) {
-  if (g.host == nullptr || g.is_over.load()) return false;
+  if (g.host == nullptr || PythonIsOver()) return false;
   const uint32_t parts = g.parts.load();
   if (!is_capturing) return parts != 0;
   return g.is_settled.load() == 0 || (parts & kProfile) != 0;
@@ -178,9 +122,8 @@ bool CallsAreDue(bool is_capturing) {
 uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
                     const std::atomic<uint32_t>& capture) {
   if (!CallsAreDue(capture.load() != 0)) return 0;
-  const Inside inside(python);
+  const InsidePython inside(python);
   if (!inside.is_in()) {
-    g.is_over.store(true);
     Settle();
     return 0;
   }
@@ -193,7 +136,7 @@ uint64_t CallsRound(const Python& python, const Interpreter& interpreter,
       Settle();
     }
   }
-  if (capture.load() == 0 || g.is_over.load()) {
+  if (capture.load() == 0 || PythonIsOver()) {
     LookForInterpreters(python);
     Remove(python);
     return 0;
@@ -223,7 +166,7 @@ void WatchPythonExit() {
   const Python* const python = FindPython();
   if (python == nullptr || python->is_initialized() == 0) return;
   const int state = python->ensure();
-  WatchExit(*python);
+  WatchExit(*python, AtExit);
   python->release(state);
 }
 
@@ -235,7 +178,6 @@ void CallsAfterForkChild() {
   if (g.host == nullptr) return;
   CallRecorderAfterFork();
   ProfileAfterFork();
-  g.is_inside.store(0);
   g.note.store("");
 }
 

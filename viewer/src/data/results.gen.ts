@@ -107,6 +107,7 @@ export interface Kernels {
   whole_graph_count: number;
   families: KernelFamilyTime[];
   peak_source: string | null;
+  compiled_kernels: CompiledKernel[];
 }
 
 export interface Memcpy {
@@ -815,6 +816,8 @@ export interface Kernel {
   peak_flop_ratio: number | null;
   peak_gb_per_s: number | null;
   name_count: number | null;
+  source: string | null;
+  fused_operations: string[];
 }
 
 export interface KernelFamilyTime {
@@ -823,6 +826,19 @@ export interface KernelFamilyTime {
   total_ns: number;
   total_ratio: number;
   largest: string;
+}
+
+export interface CompiledKernel {
+  name: string;
+  source: string | null;
+  fused_operations: string[];
+  values: string[];
+  sources: CompiledSource[];
+  generated_file: string;
+  generated_line: number | null;
+  pid: number;
+  host: string;
+  launch_count: number;
 }
 
 export interface Copies {
@@ -1978,6 +1994,13 @@ export interface CategoryTime {
   category: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained";
   total_ns: number;
   total_ratio: number;
+}
+
+export interface CompiledSource {
+  file: string;
+  line: number;
+  function: string | null;
+  code: string | null;
 }
 
 export interface PathShare {
