@@ -55,7 +55,9 @@ function end(child, body) {
     const speed = (rows, ms) => (rows / ms / 1000).toFixed(1);
     for (const { rows, opened, table, bytes } of told.rounds) {
       const speeds = `${speed(rows, opened.ms)} (${speed(rows, opened.processor_ms)}) M rows/s`;
-      console.log(`${rows} rows: ${words(opened)}: ${speeds}; kernels: ${words(table)}; ${bytes >> 20} MiB`);
+      console.log(
+        `${rows} rows: ${words(opened)}: ${speeds}; kernels: ${words(table)}; ${bytes >> 20} MiB`,
+      );
     }
   }
   child.once("exit", () => {
