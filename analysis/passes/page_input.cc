@@ -40,10 +40,10 @@ Session* PageInput::Kept(const Trace& headers) {
   if (session_ != nullptr) return session_.get();
   const bool is_large = rows > most_rows_;
   const bool can_be_lazy = !is_damaged_ && headers.importer.empty();
-  if (!headers.faults.empty() || (is_large && !can_be_lazy)) return nullptr;
+  if (!headers.faults.empty() || is_damaged_ || (is_large && !can_be_lazy)) return nullptr;
   OpenOptions open = options_;
   open.tables = TableSet::All();
-  open.lazy = is_large;
+  open.lazy = can_be_lazy && (is_large || options_.lazy);
   open.eager = eager_;
   std::shared_ptr<const Trace> trace;
   if (Open(path_, open, &trace) || !trace->faults.empty()) return nullptr;

@@ -3,8 +3,9 @@
 
 // An input that pages of a server ask about (analysis.h). It is opened once, with all tables, and
 // its session is kept. It is opened again when its files have changed. Rows of a large one stay in
-// its files until a question reads them. Each question reads the tables of its pass if the input is
-// damaged, or if it asks for sums of very much work. One thread at a time.
+// its files until a question reads them; so do those of each one if the options say so. Each
+// question reads the tables of its pass if the input is damaged, or if it asks for sums of very
+// much work. One thread at a time.
 
 #pragma once
 

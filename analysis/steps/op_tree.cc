@@ -17,13 +17,17 @@ namespace {
 
 // Rows come by END, children before parents; then walking backwards meets parents first.
 bool InEndOrder(const OpTable& ops) {
-  for (size_t i = 1; i < ops.rows(); ++i) {
-    if (ops.end_ns[i] < ops.end_ns[i - 1]) return false;
-    if (ops.end_ns[i] == ops.end_ns[i - 1] &&
+  const Column<int64_t>::Reader ends(ops.end_ns);
+  int64_t before = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < ops.rows(); ++i) {
+    const int64_t end = ends[i];
+    if (end < before) return false;
+    if (i != 0 && end == before &&
         proto::OpDepthOf(ops.operation[i]) > proto::OpDepthOf(ops.operation[i - 1]) &&
         ops.duration_ns[i] > 0 && ops.duration_ns[i - 1] > 0) {
       return false;
     }
+    before = end;
   }
   return true;
 }
@@ -63,25 +67,27 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
 // Goes through rows by falling end. The open ones contain each other. One that began within a row
 // that ended earlier crosses this row.
 std::vector<bool> OpTree::FindCrossing(const OpTable& ops) const {
-  std::vector<bool> crossing(rows(), false);
-  const auto start_of = [&](uint32_t row) {
-    return ops.end_ns[row] - std::max<int64_t>(ops.duration_ns[row], 0);
+  struct Open {
+    uint32_t row;
+    int64_t start, end;
   };
-  std::vector<uint32_t> open;
+  std::vector<bool> crossing(rows(), false);
+  const Column<int64_t>::Reader ends(ops.end_ns), durations(ops.duration_ns);
+  std::vector<Open> open;
   for (size_t i = 0; i < rows(); ++i) {
     const uint32_t row = in_order(i);
+    const int64_t end = ends[row], start = end - std::max<int64_t>(durations[row], 0);
     while (!open.empty()) {
-      const uint32_t top = open.back();
-      const bool apart = start_of(top) >= ops.end_ns[row];
-      const bool crosses =
-          !apart && start_of(top) > start_of(row) && ops.end_ns[row] < ops.end_ns[top];
+      const Open& top = open.back();
+      const bool apart = top.start >= end;
+      const bool crosses = !apart && top.start > start && end < top.end;
       if (!apart && !crosses) break;
       if (crosses && IsUserRange(ops, row)) crossing[row] = true;
-      if (crosses && !IsUserRange(ops, top)) break;
-      if (crosses) crossing[top] = true;
+      if (crosses && !IsUserRange(ops, top.row)) break;
+      if (crosses) crossing[top.row] = true;
       open.pop_back();
     }
-    if (!crossing[row]) open.push_back(row);
+    if (!crossing[row]) open.push_back({row, start, end});
   }
   return crossing;
 }
@@ -117,15 +123,18 @@ OpTree::OpTree(const OpTable& ops) {
   if (!InEndOrder(ops)) order_ = BackwardOrder(ops);
   const std::vector<bool> crossing = FindCrossing(ops);
 
+  const Column<int64_t>::Reader ends(ops.end_ns), durations(ops.duration_ns);
+  const Column<uint32_t>::Reader operations(ops.operation);
   std::vector<OpenSpan> open;
   int64_t root_floor = std::numeric_limits<int64_t>::max();
   for (size_t i = 0; i < rows; ++i) {
     const uint32_t row = in_order(i);
     if (crossing[row]) continue;
-    uint32_t depth = proto::OpDepthOf(ops.operation[row]);
-    const bool by_time = IsTraceMe(ops, row);
-    int64_t end = ops.end_ns[row];
-    int64_t start = end - std::max<int64_t>(ops.duration_ns[row], 0);
+    const uint32_t operation = operations[row];
+    uint32_t depth = proto::OpDepthOf(operation);
+    const bool by_time = proto::OpScopeOf(operation) == proto::OpScope::kTraceMe;
+    int64_t end = ends[row];
+    int64_t start = end - std::max<int64_t>(durations[row], 0);
     while (!open.empty()) {
       const OpenSpan& top = open.back();
       const int64_t top_start = start_[top.row];
@@ -283,12 +292,12 @@ CategoryTimeline ProcessOps::Classify(size_t track) {
 
 std::vector<Interval> ProcessOps::Backward(size_t track) {
   const OpTable& table = process_->tracks[track].op;
+  const Column<uint32_t>::Reader operations(table.operation), names(table.name);
   std::vector<Interval> spans;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
-    if (scope != proto::OpScope::kBackward && name_kind(table.name[row]) != NameKind::kAutograd) {
+    const proto::OpScope scope = proto::OpScopeOf(operations[row]);
+    if (scope != proto::OpScope::kBackward && name_kind(names[row]) != NameKind::kAutograd)
       continue;
-    }
     spans.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
   }
   return UnionOf(std::move(spans));

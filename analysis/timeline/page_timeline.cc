@@ -8,16 +8,18 @@
 #include <utility>
 
 #include "analysis/model/file_parts.h"
+#include "analysis/model/row_store.h"
 #include "analysis/model/trace.h"
 #include "analysis/timeline/answer.h"
 
 namespace gpuprof::analysis {
 
 struct PageTimeline::Parts {
-  Parts(std::shared_ptr<const Trace> trace, const timeline::TimelineOptions& options,
+  Parts(std::shared_ptr<const Trace> its_trace, const timeline::TimelineOptions& options,
         std::string its_state)
-      : timeline(std::move(trace), options), state(std::move(its_state)) {}
+      : trace(its_trace), timeline(std::move(its_trace), options), state(std::move(its_state)) {}
 
+  std::shared_ptr<const Trace> trace;
   timeline::Timeline timeline;
   std::string state;  // of the files
 };
@@ -61,9 +63,13 @@ Error PageTimeline::Open(bool is_new_page) {
     if (StateOf(*trace) == parts_->state) return {};
     trace = nullptr;
     parts_ = nullptr;  // its memory goes before the new one's comes
+    eager_ = {};
+    is_damaged_ = false;
   }
   open.headers_only = false;
   open.tables = TableSet::All();
+  open.lazy = options_.lazy && !is_damaged_;
+  open.eager = eager_;
   if (Error error = analysis::Open(path_, open, &trace)) return error;
   std::string state = StateOf(*trace);
   timeline::TimelineOptions options;
@@ -73,11 +79,28 @@ Error PageTimeline::Open(bool is_new_page) {
   return {};
 }
 
+// Looks at what a question found out about lazy rows. Returns whether the answer is right. If it is
+// not, the timeline is gone.
+bool PageTimeline::IsRight() {
+  const RowStore* const rows = parts_->trace->row_store.get();
+  if (rows == nullptr) return true;
+  const TableSet unordered = rows->Unordered();
+  if (!rows->IsDamaged() && eager_.Contains(unordered)) return true;
+  is_damaged_ = rows->IsDamaged();
+  eager_ = eager_ | unordered;
+  parts_ = nullptr;
+  return false;
+}
+
 Error PageTimeline::Answer(std::string_view question, std::string* answer) {
   // A page asks this first.
-  const bool is_new_page = timeline::AsksForInfo(question);
-  if (Error error = Open(is_new_page)) return error;
-  return timeline::Answer(&parts_->timeline, question, answer);
+  bool is_new_page = timeline::AsksForInfo(question);
+  for (;;) {
+    if (Error error = Open(is_new_page)) return error;
+    Error error = timeline::Answer(&parts_->timeline, question, answer);
+    if (IsRight()) return error;
+    is_new_page = false;
+  }
 }
 
 bool AsksRoughly(std::string_view question) { return timeline::AsksRoughly(question); }

@@ -4,6 +4,10 @@
 // The timeline of an input for a page. The input is opened at the first question, and kept. It is
 // opened again when its files have changed, and the page asks for its tracks anew.
 //
+// Rows may stay in the files until a question reads them (OpenOptions::lazy). Then a question may
+// find that they are damaged, or not in order. The input is opened again with all rows, and the
+// question is answered anew.
+//
 // A rough timeline knows blocks of rows by their headers alone: it is there at once, however large
 // the input is.
 //
@@ -24,7 +28,7 @@ struct StepMark;
 
 class PageTimeline {
  public:
-  // Keeps all of these. `options`: without tables; all are read. `steps`: those of the whole
+  // Keeps all of these. `options`: without tables; all are there. `steps`: those of the whole
   // recording, if `options` leave parts out; null: they are found.
   PageTimeline(InputPath path, OpenOptions options, bool is_rough = false,
                std::shared_ptr<const std::vector<StepMark>> steps = nullptr);
@@ -38,12 +42,15 @@ class PageTimeline {
  private:
   struct Parts;
   Error Open(bool is_new_page);
+  bool IsRight();
 
   const InputPath path_;
   OpenOptions options_;
   const bool is_rough_;
   const std::shared_ptr<const std::vector<StepMark>> steps_;
   std::unique_ptr<Parts> parts_;  // null: nothing was asked yet
+  TableSet eager_;                // tables of these files that cannot be lazy
+  bool is_damaged_ = false;       // these files cannot be read lazily
 };
 
 // Returns whether a question is one to a rough timeline.

@@ -218,6 +218,7 @@ void SpanTrack::PassOverAll() {
 void SpanTrack::Summarize() {
   if (order_ == nullptr) {
     order_ = std::make_unique<Order>();
+    reader_.TouchColumns();
     FindOrder();
     PassOverAll();
   }

@@ -83,6 +83,8 @@ GPUPROF_EXPORT(gpuprof_open)()->void {
   OpenOptions options;
   std::shared_ptr<const std::vector<gpuprof::analysis::StepMark>> steps;
   gpuprof::analysis::ReadBundleParts(engine.text, &options, &steps);
+  // A browser has little memory, and most questions read few columns.
+  options.lazy = true;
   engine.input = MakePageInput(engine.text, options);
   engine.timeline = std::make_unique<PageTimeline>(engine.text, options, false, steps);
   engine.rough = std::make_unique<PageTimeline>(engine.text, options, true);

@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace whose rows stay in its file answers each question as the same trace in memory. All rows
-// are let go after each question.
+// A trace whose rows stay in its file answers each question as the same trace in memory: of passes
+// and of the timeline. All rows that passes read are let go after each question.
 
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "analysis/analysis.h"
@@ -16,6 +19,8 @@
 #include "analysis/model/trace.h"
 #include "analysis/passes/page_input.h"
 #include "analysis/passes/session.h"
+#include "analysis/timeline/page_timeline.h"
+#include "analysis/timeline/timeline.h"
 
 namespace gpuprof::analysis::test {
 namespace {
@@ -125,6 +130,82 @@ TEST_P(LazyGolden, RowsComeAgainAfterTheyWereLetGo) {
         << question.pass << " --by " << question.options.by;
     EXPECT_EQ(lazy->row_store->bytes(), 0u) << question.pass;
   }
+}
+
+// Questions to the timeline whose answers are compared. `timeline` tells which tracks there are.
+std::vector<std::string> TimelineQuestionsOf(const timeline::Timeline& timeline) {
+  const timeline::TraceInfo& info = timeline.info();
+  std::vector<std::string> questions;
+  const double length = info.end_ns - info.start_ns;
+  for (const auto& [from, to] : {std::pair(0.0, 1.0), std::pair(0.4, 0.5)}) {
+    const std::string window = R"(,"start_ns":)" + std::to_string(info.start_ns + from * length) +
+                               R"(,"end_ns":)" + std::to_string(info.start_ns + to * length);
+    const std::string zoom =
+        R"(,"ns_per_px":)" + std::to_string(std::max((to - from) * length / 1000, 1.0)) + "}";
+    for (const timeline::TrackInfo& track : info.tracks) {
+      const std::string id = std::to_string(track.id);
+      const bool is_curve = track.kind == timeline::TrackKind::kQueue ||
+                            track.kind == timeline::TrackKind::kMemory ||
+                            track.kind == timeline::TrackKind::kCounter;
+      if (is_curve) {
+        questions.push_back(R"({"ask":"counter","track":)" + id + window + zoom);
+        continue;
+      }
+      questions.push_back(R"({"ask":"spans","tracks":[)" + id + "]" + window + zoom);
+      questions.push_back(R"({"ask":"event","track":)" + id + R"(,"row":0})");
+    }
+    for (const std::string_view kind : {"stream", "api", "op", "python"})
+      questions.push_back(R"({"ask":"range","kind":")" + std::string(kind) + "\"" + window + "}");
+    questions.push_back(R"({"ask":"gaps")" + window + "}");
+    questions.push_back(R"({"ask":"calls")" + window + "}");
+  }
+  questions.emplace_back(R"({"ask":"search","text":"e","limit":5})");
+  std::shuffle(questions.begin(), questions.end(), std::mt19937(5));
+  return questions;
+}
+
+std::string AnswerOf(PageTimeline* timeline, const std::string& question) {
+  std::string answer;
+  const Error error = timeline->Answer(question, &answer);
+  return error ? error.message : answer;
+}
+
+// Compares a timeline of lazy rows with one of rows in memory.
+void CompareTimelines(const std::string& path, bool compares_info) {
+  std::shared_ptr<const Trace> trace;
+  ASSERT_FALSE(Open(path, {}, &trace));
+  const std::vector<std::string> questions = TimelineQuestionsOf(timeline::Timeline(trace));
+  OpenOptions lazy_options;
+  lazy_options.lazy = true;
+  PageTimeline whole(path, {}), lazy(path, lazy_options);
+  const std::string info = R"({"ask":"info"})";
+  const std::string of_whole = AnswerOf(&whole, info), of_lazy = AnswerOf(&lazy, info);
+  if (compares_info) {
+    EXPECT_EQ(of_lazy, of_whole);
+  }
+  for (const std::string& question : questions)
+    EXPECT_EQ(AnswerOf(&lazy, question), AnswerOf(&whole, question)) << question;
+}
+
+TEST_P(LazyGolden, TheTimelineAnswersAsIfAllRowsWereInMemory) {
+  CompareTimelines(GetParam(), true);
+}
+
+TEST_P(LazyGolden, TheTimelineOfADamagedFileAnswersAsIfItWereReadAtOnce) {
+  std::string pattern = std::filesystem::temp_directory_path() / "gpuprof-lazy-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const std::filesystem::path folder = pattern;
+  const std::string path = folder / "p1-1.gpt";
+  std::filesystem::copy_file(GetParam(), path);
+  // Damages the block in the middle of the file.
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path));
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(size / 2);
+  file.write("damaged!", 8);
+  file.close();
+  // Damage that no question has met yet is not told.
+  CompareTimelines(path, false);
+  std::filesystem::remove_all(folder);
 }
 
 std::string NameOf(const testing::TestParamInfo<std::string>& each) {

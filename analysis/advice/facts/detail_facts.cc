@@ -41,6 +41,12 @@ constexpr std::array kProductOps = {
     ProductOp{"aten::convolution_backward", 1, 2, true},
 };
 
+const ProductOp* FindProductOp(std::string_view name) {
+  const auto at = std::find_if(kProductOps.begin(), kProductOps.end(),
+                               [&](const ProductOp& op) { return op.name == name; });
+  return at == kProductOps.end() ? nullptr : &*at;
+}
+
 // Returns of how many elements a row should be a multiple: 16 bytes. 0: tensor cores have no such
 // type.
 int64_t MultipleOf(std::string_view type) {
@@ -138,7 +144,12 @@ std::optional<uint64_t> MessageBytes(std::string_view text) {
 class DetailFinder {
  public:
   explicit DetailFinder(FactSource& source)
-      : source_(source), origin_(source.context().origin(source.index())) {}
+      : source_(source), origin_(source.context().origin(source.index())) {
+    const auto& strings = source.process().strings;
+    has_products_ = std::any_of(strings.begin(), strings.end(), [](const auto& each) {
+      return FindProductOp(each.second) != nullptr;
+    });
+  }
 
   void Find(DeviceFacts* facts) {
     for (uint32_t n = 0; n < source_.nodes().size(); ++n) {
@@ -183,6 +194,7 @@ class DetailFinder {
   }
 
   void AddProduct(uint32_t n, DeviceFacts* facts) {
+    if (!has_products_) return;
     const DependencyNode& node = source_.nodes()[n];
     const KernelTable& table = TableOf(node);
     const auto op = origin_.Find(table.correlation[node.row], ExternalOf(table, node.row));
@@ -205,9 +217,8 @@ class DetailFinder {
   const std::optional<BadShape>& ShapeOf(uint32_t name, uint32_t detail) {
     const auto [at, is_new] = shapes_.try_emplace(uint64_t{name} << 32 | detail);
     if (!is_new) return at->second;
-    const std::string text = source_.process().String(name);
-    for (const ProductOp& op : kProductOps)
-      if (op.name == text) at->second = BadShapeOf(op, source_.process().String(detail));
+    if (const ProductOp* const op = FindProductOp(source_.process().String(name)))
+      at->second = BadShapeOf(*op, source_.process().String(detail));
     return at->second;
   }
 
@@ -221,6 +232,7 @@ class DetailFinder {
 
   FactSource& source_;
   Origin& origin_;
+  bool has_products_ = false;  // the process has such operations: those of PyTorch
   std::unordered_map<uint64_t, std::optional<BadShape>> shapes_;  // by name and detail
   std::unordered_map<std::string, OfShape> by_shape_;
   std::vector<uint32_t> messages_, products_;

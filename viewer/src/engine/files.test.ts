@@ -74,6 +74,24 @@ describe("a file with a web server", () => {
     ]);
   });
 
+  it("keeps pieces, up to a limit", () => {
+    const size = 80 << 20;
+    const asked: number[] = [];
+    const file = open((_, offset, length) => {
+      asked.push(offset >> 20);
+      return { status: 206, bytes: new Uint8Array(length), size };
+    }, size);
+    const read = (mebibytes: number[]) => {
+      asked.length = 0;
+      for (const place of mebibytes) file.read(place << 20, 9);
+      return asked;
+    };
+    const all = Array.from({ length: 16 }, (_, i) => 4 * i);
+    expect(read(all)).toEqual(all);
+    expect(read(all)).toEqual([]);
+    expect(read([64, 60, 4, 0])).toEqual([64, 0]);
+  });
+
   it("is read once as a whole if the server sends no ranges", () => {
     let asked = 0;
     const file = open(() => {

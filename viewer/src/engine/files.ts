@@ -9,6 +9,8 @@ import type { EngineFile } from "./wasi";
 
 /** Bytes of one request at least: the engine reads on from block to block. */
 const PIECE = 4 << 20;
+/** Bytes of pieces that a file keeps: the blocks of one table lie among those of others. */
+const MOST_PIECES = 64 << 20;
 /** Bytes of files that are kept as a whole, because their server does not send ranges. */
 const MOST_KEPT = 256 << 20;
 
@@ -85,13 +87,20 @@ export class LinkedFiles {
   constructor(private readonly ask: AskRange = askRange) {}
 
   file({ path, size, at }: BundleFile & { readonly at: string }): EngineFile {
-    let piece: Stretch = { offset: 0, bytes: new Uint8Array(0) };
+    const pieces: Stretch[] = []; // the latest first
+    let kept = 0;
     return {
       path,
       size,
       read: (offset, length) => {
-        const has = piece.offset <= offset && offset + length <= piece.offset + piece.bytes.length;
-        if (!has) piece = this.#fetch(path, at, size, offset, Math.max(length, PIECE));
+        const place = pieces.findIndex(
+          (each) => each.offset <= offset && offset + length <= each.offset + each.bytes.length,
+        );
+        const [known] = place < 0 ? [] : pieces.splice(place, 1);
+        const piece = known ?? this.#fetch(path, at, size, offset, Math.max(length, PIECE));
+        if (known === undefined) kept += piece.bytes.length;
+        pieces.unshift(piece);
+        while (kept > MOST_PIECES && pieces.length > 1) kept -= pieces.pop()?.bytes.length ?? 0;
         return piece.bytes.subarray(offset - piece.offset, offset - piece.offset + length);
       },
     };
