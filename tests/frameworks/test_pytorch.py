@@ -188,10 +188,10 @@ def test_a_budget_takes_windows_of_whole_optimizer_steps(record):
     assert 0.9 * steps < budget["step_count"] <= steps, "the observer comes a moment after the library"
     assert 0 < budget["recorded_step_count"] < budget["step_count"]
     forwards = [name for name in _names(trace).elements() if name.startswith("forward ")]
-    # A window that is cut, as the machine was busy, can end within a step.
+    # On a busy machine a window that is cut can end within a step, and rings can be full: what they lost is told.
     recorded, cut = budget["recorded_step_count"], budget["cut_window_count"]
-    assert recorded <= len(forwards) == len(set(forwards)) <= recorded + cut
-    assert recorded <= _names(trace)["Optimizer.step#SGD.step"] <= recorded + cut
+    assert recorded - trace.lost <= len(forwards) == len(set(forwards)) <= recorded + cut, trace.losses
+    assert recorded - trace.lost <= _names(trace)["Optimizer.step#SGD.step"] <= recorded + cut, trace.losses
 
 
 def test_one_step_is_a_step(record):
