@@ -15,17 +15,23 @@ HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = {"PYTHONDONTWRITEBYTECODE": "1"}
 pytest.importorskip("torch")
 ROUNDS = 12
+ITERATIONS = ROUNDS * 7
 
 
 def _steps(record, engine, *options):
     command = [sys.executable, HERE / "serving_program.py", engine, str(ROUNDS)]
     bare = run_bare(command, env=PYTHON)
     assert bare.status == 0, bare.err.decode()
-    outcome = record(command, *options, env=PYTHON)
-    assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
-    done = gpuprof("stats", "steps", "--json", outcome.bundle)
-    assert done.status == 0, done.err.decode()
-    return json.loads(done.out), outcome.bundle
+    # The observer comes a moment after the library: on a busy machine so short a program is then over, or has begun.
+    for _ in range(20):
+        outcome = record(command, *options, env=PYTHON)
+        assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
+        done = gpuprof("stats", "steps", "--json", outcome.bundle)
+        assert done.status == 0, done.err.decode()
+        result = json.loads(done.out)
+        if options or len(result["steps"]) >= ITERATIONS:
+            break
+    return result, outcome.bundle
 
 
 @pytest.mark.parametrize("engine, decode_tokens", [("vllm", 3), ("sglang", None)])

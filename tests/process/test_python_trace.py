@@ -148,9 +148,9 @@ def test_pauses_of_the_collector(record, version):
     truth = json.loads(outcome.out)
     pauses = [[int(fields["generation"]), int(fields["collected"]), int(fields["uncollectable"])]
               for _, _, _, fields in rows_of(outcome.bundle, "gc_pause")]
-    # CPython reads and compiles the script before the program can count.
+    # CPython starts, and reads and compiles the script, before the program can count.
     early = len(pauses) - len(truth)
-    assert pauses[early:] == truth and 0 <= early <= 2
+    assert pauses[early:] == truth and 0 <= early <= 8
     assert sum(collected for _, collected, _ in truth) >= 5000
     assert rows_of(outcome.bundle, "python") == []
     stats = stats_of(outcome.bundle)
