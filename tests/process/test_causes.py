@@ -222,9 +222,12 @@ def test_faked_clock_damages_nothing(record, clock):
 
 
 HANDLES = """
-import signal, sys
-signal.signal(signal.SIGUSR1, lambda *_: print("reopened", flush=True))
+import signal, sys, time
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: (print("reopened", flush=True), seen.append(1)))
 print("ready", flush=True)
+while not seen:  # the first line is for the shell, which has the same input
+    time.sleep(0.01)
 for line in sys.stdin:
     pass
 """
