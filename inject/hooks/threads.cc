@@ -59,7 +59,7 @@ Record ThreadRecord(const Recorder& recorder, ThreadEvent event, uint64_t a, uin
 
 // Null: the thread is to start without us.
 Start* Prepare(void (*function)(), void* argument) {
-  // Of a Python's threads the begin is also watched where it is not recorded: StayIfPythonIsHeld.
+  // The begin of a thread of Python is watched in each recording: see StayIfPythonIsHeld.
   const bool is_wanted = Recording(proto::kSourceThreads) || (Recording(~0u) && HasPython());
   Start* start = is_wanted && t_thread.tool == 0 ? TakeStart() : nullptr;
   if (start == nullptr) return nullptr;

@@ -24,7 +24,7 @@ using Text = std::string_view;
 constexpr uint64_t kFirstPause = 500 * kMillisecond;
 constexpr uint64_t kMostPause = 4 * kSecond;  // while nothing new comes
 constexpr size_t kMostFiles = 8192;           // a power of two
-// Of a stack only its end is of interest.
+// The end of a stack suffices: the program's own places stand there.
 constexpr size_t kMostStackBytes = 4096;
 constexpr ptrdiff_t kMostLines = 1 << 20;
 

@@ -46,7 +46,8 @@ class Table {
       }
     }
     if (low == 0) return {};
-    // Of an entry: its length, which description it follows, begin and size of the code.
+    // The entry begins with its length, the description that it follows, and the code's begin and
+    // size.
     const uint64_t begin = Begin(low - 1), entry = Word(low - 1, 4);
     if (entry < object_.lo || entry + 16 > object_.hi) return {};
     const bool is_usual = entry + 8 + static_cast<uint64_t>(At<int32_t>(entry + 8)) == begin;
