@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The top of a stack is found without asking libc: glibc keeps a thread's control block at the top
-// of the thread's stack, be the stack its own or the program's, and the loader tells where the
-// first thread's stack began. Between a frame and that top every page is then tried once with a
+// The top of a stack is found without asking libc. glibc keeps the control block of a thread that
+// was created at the top of the thread's stack, be the stack its own or the program's. The loader
+// tells where the first thread's stack began; the control block of that one lies elsewhere, and
+// anything may be mapped below it. Between a frame and the top every page is then tried once with a
 // system call that reads a word; a page that cannot be read means that the frame is on another
 // stack. What was tried is remembered in 24 bytes of thread-local memory.
 
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 
 extern "C" void* __libc_stack_end;  // the first thread's stack pointer at its first instruction
@@ -70,22 +72,32 @@ bool AllReadable(uint64_t lo, uint64_t hi) noexcept {
   return true;
 }
 
-// The nearest place above `sp` where a stack can end; 0: none near enough.
-uint64_t NearestTop(uint64_t sp) noexcept {
-  const uint64_t tops[] = {reinterpret_cast<uint64_t>(__builtin_thread_pointer()),
-                           reinterpret_cast<uint64_t>(__libc_stack_end)};
-  uint64_t nearest = 0;
-  for (const uint64_t top : tops) {
-    if (top > sp && (nearest == 0 || top < nearest)) nearest = top;
-  }
-  return nearest != 0 && nearest - sp <= kMostTried ? nearest & ~uint64_t{7} : 0;
+// The thread pointer of the process's first thread; 0: that one has captured nothing yet.
+std::atomic<uint64_t> first_thread = 0;
+
+// Whether this is the first thread of the process. A child forked by another thread has that one's
+// stack, and a thread pointer that is not known to be the first's.
+bool IsFirstThread(uint64_t thread_pointer) noexcept {
+  const uint64_t known_first = first_thread.load(std::memory_order_relaxed);
+  if (known_first != 0) return known_first == thread_pointer;
+  if (RawSyscall(SYS_gettid, 0, 0, 0, 0) != RawSyscall(SYS_getpid, 0, 0, 0, 0)) return false;
+  first_thread.store(thread_pointer, std::memory_order_relaxed);
+  return true;
+}
+
+// Where the calling thread's own stack ends, when `sp` may be on it; 0: `sp` is on another.
+uint64_t TopAbove(uint64_t sp) noexcept {
+  const auto pointer = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  const uint64_t top =
+      IsFirstThread(pointer) ? reinterpret_cast<uint64_t>(__libc_stack_end) : pointer;
+  return top > sp && top - sp <= kMostTried ? top & ~uint64_t{7} : 0;
 }
 
 bool Learn(uint64_t sp) noexcept {
   if (known.failures >= kMostFailures) return false;
   const uint64_t page = sp & ~(kPage - 1);
   const bool extends = known.hi != 0 && sp < known.lo && known.lo - sp <= kMostTried;
-  const uint64_t end = extends ? known.lo : NearestTop(sp);
+  const uint64_t end = extends ? known.lo : TopAbove(sp);
   if (end == 0 || !AllReadable(page, end)) {
     ++known.failures;
     return false;

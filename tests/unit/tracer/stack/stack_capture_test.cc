@@ -29,6 +29,7 @@
 #include "proto/record.h"
 #include "tests/unit/tracer/stack/call_chain.h"
 #include "tracer/stack/modules.h"
+#include "tracer/stack/stack_bounds.h"
 #include "tracer/stack/unwind_rule.h"
 
 extern "C" void* __libc_malloc(size_t size);
@@ -394,6 +395,23 @@ TEST_F(StackCaptureTest, UnknownStackGivesItsInnermostPage) {
   EXPECT_GT(ReadStackCounters().foreign_stacks, before.foreign_stacks);
   munmap(memory, kBytes);
   ExpectExact("pPvA");  // the thread's own stack is still known
+}
+
+// What lies below the first thread's control block is anything that the program mapped there, and
+// may be unmapped while a stack of its own is walked.
+TEST_F(StackCaptureTest, ThePlaceBelowTheFirstThreadsControlBlockIsNoStackOfIt) {
+  ASSERT_EQ(gettid(), getpid());
+  const auto block = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  EXPECT_TRUE(BoundsOf(block - 64).foreign);
+  const StackBounds own = BoundsOf(reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
+  EXPECT_FALSE(own.foreign);
+  EXPECT_GT(own.hi, own.lo + 64);
+  // A created thread has its control block at the end of its stack.
+  StackBounds created;
+  std::thread([&created] {
+    created = BoundsOf(reinterpret_cast<uint64_t>(__builtin_frame_address(0)));
+  }).join();
+  EXPECT_FALSE(created.foreign);
 }
 
 // --- Threads and fork ---
