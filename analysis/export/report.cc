@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -127,8 +126,9 @@ class Report {
     std::vector<std::string> steps;
     bool any = false;
     if (!engine_.empty() && !KeptParts::Open(options_.bundle, &kept)) {
-      const std::string marks = Marks().SerializeAsString();
-      const uint64_t room = Room() - std::min(Room(), Base64Length(marks.size()));
+      // Few rows of the recording's steps may be in the page.
+      marks_ = PackStepMarks(FindStepMarks(trace_));
+      const uint64_t room = Room() - std::min(Room(), Base64Length(marks_.size()));
       const std::vector<WantedStep> wanted = results_.Steps();
       for (const WantedStep& step : wanted) {
         if (!kept->Keep(step.window, room)) continue;
@@ -157,27 +157,8 @@ class Report {
     // A file without rows is kept whole.
     left_out_rows_ = kept.LeftOutRows();
     proto::BundleParts parts = kept.Message();
-    parts.MergeFrom(Marks());
     engine_ += "<script type=\"text/plain\" id=\"gpuprof-parts\" data-encoding=\"base64\">" +
-               Base64(parts.SerializeAsString()) + std::string(kAfter);
-  }
-
-  // Returns the steps of the whole recording. Few of their rows may be in the page.
-  proto::BundleParts Marks() const {
-    std::map<uint32_t, ProcessOps> ops;
-    proto::BundleParts marks;
-    const auto ops_of = [&](uint32_t process) -> ProcessOps& {
-      return ops.try_emplace(process, trace_.processes[process]).first->second;
-    };
-    for (const StepMark& step : FindStepMarks(trace_, ops_of)) {
-      proto::StepMark* const to = marks.add_step();
-      to->set_process(step.process);
-      to->set_tid(step.tid);
-      to->set_number(step.number);
-      to->set_start_ns(step.start_ns);
-      to->set_duration_ns(step.duration_ns);
-    }
-    return marks;
+               Base64(parts.SerializeAsString() + marks_) + std::string(kAfter);  // as one message
   }
 
   std::string WordsOfParts(const std::vector<std::string>& steps) const {
@@ -276,7 +257,7 @@ class Report {
 
   std::string EngineBlock() const {
     if (options_.engine.empty()) return "";
-    return "<script type=\"text/plain\" id=\"gpuprof-engine\" data-encoding=\"gzip+base64\">" +
+    return "<script type=\"text/plain\" id=\"gpuprof-engine\" data-encoding=\"zstd+base64\">" +
            Base64(options_.engine) + std::string(kAfter) +
            "<script type=\"text/plain\" id=\"gpuprof-names\" data-encoding=\"base64\">" +
            Base64(PackedCodeNames(trace_)) + std::string(kAfter) +
@@ -307,6 +288,7 @@ class Report {
   const Sink sink_;
   void* const context_;
   ReportResults results_;
+  std::string marks_;   // of all steps: few of their rows may be in the page
   std::string engine_;  // with what it needs, as elements; empty: the page has none
   std::string left_out_;
   std::vector<File> files_;

@@ -17,6 +17,7 @@
 #include "analysis/passes/page_input.h"
 #include "analysis/passes/registry.h"
 #include "analysis/read/work_sums.h"
+#include "analysis/steps/step_marks.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -127,6 +128,14 @@ Error RunOnAll(const InputPath& path, OpenOptions open, std::string_view pass,
   std::shared_ptr<const Trace> trace;
   if (Error error = Open(path, open, &trace)) return error;
   return Run(pass, *trace, options, result);
+}
+
+Error PackedSteps(const InputPath& path, OpenOptions open, std::string* packed) {
+  open.tables = TablesOf("steps");
+  std::shared_ptr<const Trace> trace;
+  if (Error error = Open(path, open, &trace)) return error;
+  *packed = PackStepMarks(FindStepMarks(*trace));
+  return {};
 }
 
 uint64_t FreeMemory() { return RoomInMemory(); }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "analysis/analysis.h"
@@ -31,6 +32,9 @@ Error NeedOfPage(const PageInput& input, std::string_view pass, const PassOption
 // Opens an input for one pass and runs it. `open`: without tables, which follow from the pass.
 Error RunOnAll(const InputPath& path, OpenOptions open, std::string_view pass,
                const PassOptions& options, std::unique_ptr<google::protobuf::Message>* result);
+// Opens an input for its steps, finds them, and packs them (steps/step_marks.h). `open`: without
+// tables.
+Error PackedSteps(const InputPath& path, OpenOptions open, std::string* packed);
 // Returns the bytes that a further program could take now: of the machine's memory, and of what
 // this program's control group allows. Memory of files that can be read again counts as free.
 uint64_t FreeMemory();

@@ -6,8 +6,10 @@
 #include "analysis/steps/step_marks.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/steps/numbered_steps.h"
+#include "proto/bundle_parts.pb.h"
 
 namespace gpuprof::analysis {
 
@@ -24,6 +26,36 @@ std::vector<StepMark> FindStepMarks(const Trace& trace,
     }
   }
   return marks;
+}
+
+std::vector<StepMark> FindStepMarks(const Trace& trace) {
+  std::map<uint32_t, ProcessOps> ops;
+  return FindStepMarks(trace, [&](uint32_t process) -> ProcessOps& {
+    return ops.try_emplace(process, trace.processes[process]).first->second;
+  });
+}
+
+std::string PackStepMarks(const std::vector<StepMark>& marks) {
+  proto::BundleParts packed;
+  for (const StepMark& step : marks) {
+    proto::StepMark* const to = packed.add_step();
+    to->set_process(step.process);
+    to->set_tid(step.tid);
+    to->set_number(step.number);
+    to->set_start_ns(step.start_ns);
+    to->set_duration_ns(step.duration_ns);
+  }
+  return packed.SerializeAsString();
+}
+
+bool ReadStepMarks(std::string_view bytes, std::vector<StepMark>* marks) {
+  proto::BundleParts packed;
+  if (!packed.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
+  for (const proto::StepMark& step : packed.step()) {
+    marks->push_back(
+        {step.process(), step.tid(), step.number(), step.start_ns(), step.duration_ns()});
+  }
+  return true;
 }
 
 }  // namespace gpuprof::analysis

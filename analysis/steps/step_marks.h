@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/model/trace.h"
@@ -26,5 +28,12 @@ struct StepMark {
 // `ops_of` returns the operations of a process, by its index.
 std::vector<StepMark> FindStepMarks(const Trace& trace,
                                     const std::function<ProcessOps&(uint32_t)>& ops_of);
+// Does the same, and keeps no operations.
+std::vector<StepMark> FindStepMarks(const Trace& trace);
+
+// Packs steps for a reader in another process or in a page: proto::BundleParts with steps alone.
+std::string PackStepMarks(const std::vector<StepMark>& marks);
+// Reads packed steps. Returns false if the bytes are damaged.
+bool ReadStepMarks(std::string_view bytes, std::vector<StepMark>* marks);
 
 }  // namespace gpuprof::analysis

@@ -10,6 +10,7 @@
 #include "analysis/model/file_parts.h"
 #include "analysis/model/row_store.h"
 #include "analysis/model/trace.h"
+#include "analysis/steps/step_marks.h"
 #include "analysis/timeline/answer.h"
 
 namespace gpuprof::analysis {
@@ -65,6 +66,7 @@ Error PageTimeline::Open(bool is_new_page) {
     parts_ = nullptr;  // its memory goes before the new one's comes
     eager_ = {};
     is_damaged_ = false;
+    found_steps_ = nullptr;
   }
   open.headers_only = false;
   open.tables = TableSet::All();
@@ -72,11 +74,29 @@ Error PageTimeline::Open(bool is_new_page) {
   open.eager = eager_;
   if (Error error = analysis::Open(path_, open, &trace)) return error;
   std::string state = StateOf(*trace);
+  uint64_t rows = 0;
+  for (const Process& process : trace->processes) rows += process.rows;
+  FindSteps(rows);
   timeline::TimelineOptions options;
-  options.steps = is_rough_ ? std::make_shared<std::vector<StepMark>>() : steps_;
+  options.steps = found_steps_;
+  options.step_fault = step_fault_;
   options.is_rough = is_rough_;
   parts_ = std::make_unique<Parts>(std::move(trace), options, std::move(state));
   return {};
+}
+
+// Sets the steps, if the timeline need not find them itself.
+void PageTimeline::FindSteps(uint64_t rows) {
+  if (found_steps_ != nullptr) return;
+  step_fault_.clear();
+  if (steps_ != nullptr || is_rough_) {
+    found_steps_ = is_rough_ ? std::make_shared<std::vector<StepMark>>() : steps_;
+  } else if (step_source_ && rows > most_rows_for_steps_) {
+    auto steps = std::make_shared<std::vector<StepMark>>();
+    const std::string packed = step_source_(&step_fault_);
+    if (!ReadStepMarks(packed, steps.get())) step_fault_ = "The steps could not be read.";
+    found_steps_ = std::move(steps);
+  }
 }
 
 // Looks at what a question found out about lazy rows. Returns whether the answer is right. If it is

@@ -10,12 +10,15 @@
 #include <limits>
 
 #include "analysis/model/process_name.h"
+#include "analysis/model/row_store.h"
 
 namespace gpuprof::analysis::timeline {
 namespace {
 
 // Up to so many rows the depth of all tracks is found at once.
 constexpr uint64_t kEagerRows = 3'000'000;
+// What is derived of a trace with more rows is not kept once its tracks are made.
+constexpr uint64_t kMostRowsKept = 20'000'000;
 
 // Returns whether a text has the word "TPU".
 bool NamesTpu(std::string_view text) {
@@ -52,6 +55,7 @@ Timeline::Parts::Parts(std::shared_ptr<const Trace> its_trace, const TimelineOpt
     const std::string where = fault.offset == 0 ? "" : ", byte " + std::to_string(fault.offset);
     info.faults.push_back(fault.file + where + ": " + fault.what);
   }
+  if (!options.step_fault.empty()) info.faults.push_back(options.step_fault);
   FindBounds();
   MakeTracks();
 }
@@ -92,14 +96,20 @@ void Timeline::Parts::MakeTracks() {
     entry.unit = std::move(draft.unit);
     entry.make_curve = std::move(draft.curve);
     if (!draft.tables.empty() || !draft.left_out.empty()) {
+      std::function<void()> let_go;
+      if (trace->row_store != nullptr) let_go = [this] { LetRowsGo(); };
       entry.spans = std::make_unique<SpanTrack>(std::move(draft.tables), std::move(draft.left_out),
-                                                names, options.grain);
+                                                names, options.grain, std::move(let_go));
       draft.info.depth = is_eager ? entry.spans->Depth() : entry.spans->DepthOfFew();
     }
     tracks.push_back(std::move(entry));
     info.tracks.push_back(std::move(draft.info));
   }
   for (size_t i = 0; i < tracks.size(); ++i) tracks[i].info = &info.tracks[i];
+  // What the steps were found by is as large as many rows. Few questions need it again.
+  if (info.rows > kMostRowsKept) {
+    for (size_t i = 0; i < processes.size(); ++i) derived[i] = Derived(*processes[i]);
+  }
   EndQuestion();
 }
 
@@ -107,6 +117,15 @@ SpanTrack* Timeline::Parts::SpansOf(uint32_t track) {
   if (track >= tracks.size() || tracks[track].spans == nullptr) return nullptr;
   tracks[track].last_question = question;
   return tracks[track].spans.get();
+}
+
+void Timeline::Parts::LetRowsGo() {
+  RowStore* const rows = trace->row_store.get();
+  if (rows == nullptr || rows->bytes() <= options.row_limit_bytes) return;
+  for (const TrackEntry& track : tracks) {
+    if (track.spans != nullptr) track.spans->ForgetRows();
+  }
+  rows->LetGo(options.row_limit_bytes);
 }
 
 size_t Timeline::Parts::Bytes() const {
@@ -129,6 +148,7 @@ void Timeline::Parts::EndQuestion() {
     oldest->curve.reset();
   }
   ++question;
+  LetRowsGo();
 }
 
 bool Timeline::Parts::IsSelected(const TrackInfo& track, const Selection& selection) const {

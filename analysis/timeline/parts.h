@@ -46,6 +46,8 @@ struct Timeline::Parts {
   SpanTrack* SpansOf(uint32_t track);
   // Gives memory above the limit back. What this question needed stays. Ends the question.
   void EndQuestion();
+  // Lets rows of lazy tables above the limit go. Tracks alone may keep a reader.
+  void LetRowsGo();
   size_t Bytes() const;
   bool IsSelected(const TrackInfo& track, const Selection& selection) const;
   EventRef RefOf(uint32_t track, const Span& span) const;

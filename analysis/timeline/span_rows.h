@@ -50,6 +50,11 @@ class RowReader {
     for (const RowTable& table : tables) parts_.emplace_back(table);
   }
 
+  // Forgets what was read: blocks of lazy tables may be released then.
+  void Forget() {
+    for (size_t i = 0; i < parts_.size(); ++i) parts_[i] = Part((*tables_)[i]);
+  }
+
   // Returns the table of a row, which must exist.
   const RowTable& TableOf(uint32_t row) const { return (*tables_)[Find(row)]; }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace gpuprof::analysis::timeline {
 namespace {
@@ -44,12 +45,13 @@ void SortByStart(const std::vector<int64_t>& starts, std::vector<uint32_t>* rows
 }  // namespace
 
 SpanTrack::SpanTrack(std::vector<RowTable> tables, std::vector<LeftOutRows> left_out,
-                     const NameTable& names, const Grain& grain)
+                     const NameTable& names, const Grain& grain, std::function<void()> let_go)
     : tables_(std::move(tables)),
       left_out_(std::move(left_out)),
       reader_(tables_),
       names_(&names),
-      grain_(grain) {
+      grain_(grain),
+      let_go_(std::move(let_go)) {
   if (!tables_.empty()) rows_ = tables_.back().first_row + tables_.back().rows;
   std::stable_sort(
       left_out_.begin(), left_out_.end(),
@@ -106,54 +108,122 @@ double SpanTrack::StartAt(uint32_t place) const {
   return static_cast<double>(reader_.Start(order_->rows.empty() ? place : order_->rows[place]));
 }
 
-// Of spans that begin together the longest comes first, then the later row: it is the outer one, as
-// rows are written when their spans end.
-void SpanTrack::FindOrder() {
-  Order& order = *order_;
-  std::vector<int64_t> starts(rows_);
-  bool is_ordered = true;
-  int64_t start_before = 0, end_before = 0;
-  for (uint32_t row = 0; row < rows_; ++row) {
-    starts[row] = reader_.Start(row);
-    if (!reader_.IsSpan(row)) {
-      is_ordered = false;
-      continue;
-    }
-    const int64_t end = reader_.End(row);
-    if (order.count != 0 &&
-        (starts[row] < start_before || (starts[row] == start_before && end >= end_before)))
-      is_ordered = false;
-    start_before = starts[row];
-    end_before = end;
-    ++order.count;
+void SpanTrack::LetGo() const {
+  if (!let_go_) return;
+  reader_.Forget();
+  let_go_();
+}
+
+// Appends the rows of [first, end) that are spans, in order.
+void SpanTrack::OrderRun(uint32_t first, uint32_t end, std::vector<uint32_t>* rows) const {
+  std::vector<int64_t> starts(end - first);
+  std::vector<uint32_t> run;
+  for (uint32_t row = first; row < end; ++row) {
+    starts[row - first] = reader_.Start(row);
+    if (reader_.IsSpan(row)) run.push_back(row - first);
   }
-  if (is_ordered) return;
-  order.rows.reserve(order.count);
-  for (uint32_t row = 0; row < rows_; ++row) {
-    if (reader_.IsSpan(row)) order.rows.push_back(row);
-  }
-  SortByStart(starts, &order.rows);
-  for (size_t begin = 0; begin < order.rows.size();) {
-    size_t end = begin + 1;
-    while (end < order.rows.size() && starts[order.rows[end]] == starts[order.rows[begin]]) ++end;
-    if (end - begin > 1) {
-      std::sort(order.rows.begin() + static_cast<ptrdiff_t>(begin),
-                order.rows.begin() + static_cast<ptrdiff_t>(end), [this](uint32_t x, uint32_t y) {
-                  const int64_t x_end = reader_.End(x), y_end = reader_.End(y);
+  SortByStart(starts, &run);
+  for (size_t begin = 0; begin < run.size();) {
+    size_t behind = begin + 1;
+    while (behind < run.size() && starts[run[behind]] == starts[run[begin]]) ++behind;
+    if (behind - begin > 1) {
+      std::sort(run.begin() + static_cast<ptrdiff_t>(begin),
+                run.begin() + static_cast<ptrdiff_t>(behind), [&](uint32_t x, uint32_t y) {
+                  const int64_t x_end = reader_.End(first + x), y_end = reader_.End(first + y);
                   return x_end != y_end ? x_end > y_end : x > y;
                 });
     }
-    begin = end;
+    begin = behind;
   }
+  for (const uint32_t row : run) rows->push_back(first + row);
+}
+
+// Merges runs that are in order. Rows are written when their spans end, so few rows of a run come
+// before those of the runs in front of it.
+std::vector<uint32_t> SpanTrack::Merge(const std::vector<uint32_t>& rows,
+                                       const std::vector<uint32_t>& run_ends) const {
+  struct Head {
+    int64_t start, end;
+    uint32_t row, next, run_end;  // `next`: the place behind it
+  };
+  const auto head_at = [&](uint32_t at, uint32_t run_end) {
+    return Head{reader_.Start(rows[at]), reader_.End(rows[at]), rows[at], at + 1, run_end};
+  };
+  const auto comes_later = [](const Head& x, const Head& y) {
+    if (x.start != y.start) return x.start > y.start;
+    return x.end != y.end ? x.end < y.end : x.row < y.row;
+  };
+  std::vector<Head> heap;
+  uint32_t begin = 0;
+  for (const uint32_t end : run_ends) {
+    if (begin < end) heap.push_back(head_at(begin, end));
+    begin = end;
+    LetGo();
+  }
+  std::make_heap(heap.begin(), heap.end(), comes_later);
+  std::vector<uint32_t> merged;
+  merged.reserve(rows.size());
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), comes_later);
+    Head head = heap.back();
+    heap.pop_back();
+    // Most rows of a run follow each other.
+    for (;;) {
+      merged.push_back(head.row);
+      if (merged.size() % grain_.stretch_rows == 0) LetGo();
+      if (head.next == head.run_end) break;
+      head = head_at(head.next, head.run_end);
+      if (heap.empty() || !comes_later(head, heap.front())) continue;
+      heap.push_back(head);
+      std::push_heap(heap.begin(), heap.end(), comes_later);
+      break;
+    }
+  }
+  return merged;
+}
+
+// Of spans that begin together the longest comes first, then the later row: it is the outer one, as
+// rows are written when their spans end. Rows are looked at run by run. What is in order up to a
+// run needs no list.
+void SpanTrack::FindOrder() {
+  Order& order = *order_;
+  std::vector<uint32_t> rows, run_ends;
+  bool is_ordered = true;
+  int64_t start_before = 0, end_before = 0;
+  for (uint32_t first = 0; first < rows_;) {
+    const uint32_t behind = first + std::min(grain_.stretch_rows, rows_ - first);
+    const bool was_ordered = is_ordered;
+    for (uint32_t row = first; row < behind; ++row) {
+      if (!reader_.IsSpan(row)) {
+        is_ordered = false;
+        continue;
+      }
+      const int64_t start = reader_.Start(row), end = reader_.End(row);
+      if (order.count != 0 &&
+          (start < start_before || (start == start_before && end >= end_before)))
+        is_ordered = false;
+      start_before = start;
+      end_before = end;
+      order.bounds.last = std::max(order.bounds.last, static_cast<double>(end));
+      ++order.count;
+    }
+    if (!is_ordered && was_ordered) {
+      rows.resize(first);
+      std::iota(rows.begin(), rows.end(), 0);
+      run_ends.push_back(first);
+    }
+    if (!is_ordered) {
+      OrderRun(first, behind, &rows);
+      run_ends.push_back(static_cast<uint32_t>(rows.size()));
+    }
+    LetGo();
+    first = behind;
+  }
+  if (!is_ordered) order.rows = Merge(rows, run_ends);
 }
 
 void SpanTrack::PassOverAll() {
   Order& order = *order_;
-  order.bounds = {kInfinity, -kInfinity};
-  for (uint32_t row = 0; row < rows_; ++row) {
-    if (reader_.IsSpan(row))
-      order.bounds.last = std::max(order.bounds.last, static_cast<double>(reader_.End(row)));
-  }
   if (order.count == 0) return;
   order.bounds.first = StartAt(0);
   if (order.count > grain_.few_rows) {
@@ -208,6 +278,7 @@ void SpanTrack::PassOverAll() {
     }
     order.one_in = std::max(order.one_in, span.weight);
     if (order.pyramid != nullptr) order.pyramid->Add(span);
+    if ((place + 1) % grain_.stretch_rows == 0) LetGo();
   }
   end_stretch();
   if (order.pyramid != nullptr) order.pyramid->Finish();
@@ -218,6 +289,7 @@ void SpanTrack::PassOverAll() {
 void SpanTrack::Summarize() {
   if (order_ == nullptr) {
     order_ = std::make_unique<Order>();
+    order_->bounds = {kInfinity, -kInfinity};
     reader_.TouchColumns();
     FindOrder();
     PassOverAll();

@@ -6,6 +6,8 @@
 // not in it, and the lanes, if there are several. With them are sums by name, busy time and the
 // open spans at the begin of each stretch, and the pyramid.
 //
+// Blocks of lazy tables may go while all rows are passed over: a table can be larger than memory.
+//
 // One thread. The tables must outlive it.
 
 #pragma once
@@ -38,8 +40,9 @@ struct Grain {
 class SpanTrack {
  public:
   // Takes the rows that are there, and `left_out`: blocks of rows that are not.
+  // `let_go` is called now and then while all rows are passed over: rows that were read may go.
   SpanTrack(std::vector<RowTable> tables, std::vector<LeftOutRows> left_out, const NameTable& names,
-            const Grain& grain);
+            const Grain& grain, std::function<void()> let_go = {});
 
   // Returns the number of rows. Some rows of ranges are not events.
   uint32_t rows() const { return rows_; }
@@ -85,6 +88,8 @@ class SpanTrack {
   size_t bytes() const { return bytes_; }
   // Gives this memory back. The next question looks at all rows again.
   void Forget();
+  // Forgets rows that were read. Not while all rows are passed over.
+  void ForgetRows() const { reader_.Forget(); }
 
  private:
   struct Stretch {
@@ -109,6 +114,10 @@ class SpanTrack {
   void DrawLeftOut(const Zoom& zoom, double start, double end, Folder* folder) const;
   void Summarize();
   void FindOrder();
+  void OrderRun(uint32_t first, uint32_t end, std::vector<uint32_t>* rows) const;
+  std::vector<uint32_t> Merge(const std::vector<uint32_t>& rows,
+                              const std::vector<uint32_t>& run_ends) const;
+  void LetGo() const;
   void PassOverAll();
   void CountBytes();
   Span SpanAt(uint32_t place) const;
@@ -122,9 +131,10 @@ class SpanTrack {
 
   std::vector<RowTable> tables_;
   std::vector<LeftOutRows> left_out_;  // by their starts
-  RowReader reader_;
+  mutable RowReader reader_;           // keeps blocks of rows
   const NameTable* names_;
   Grain grain_;
+  std::function<void()> let_go_;
   uint32_t rows_ = 0;
   size_t bytes_ = 0;
   std::unique_ptr<Order> order_;  // null: no question needed it

@@ -190,10 +190,13 @@ struct TimelineOptions {
   // Orders, lanes and pyramids of tracks above this limit are given back after a question, those
   // that were asked for longest ago first. The tracks of the question itself stay.
   size_t memory_limit_bytes = size_t{512} << 20;
+  // Rows of lazy tables above this limit go, those that were read longest ago first.
+  uint64_t row_limit_bytes = uint64_t{128} << 20;
   // A device shows lanes if it has more streams than this with nothing but nodes of graphs.
   size_t graph_streams = 8;
   // The steps of the whole recording, if rows are left out. Null: they are found.
   std::shared_ptr<const std::vector<StepMark>> steps;
+  std::string step_fault;  // why steps are missing, as a sentence; empty: all are there
   // The trace has no rows yet: blocks are drawn in their place.
   bool is_rough = false;
 };

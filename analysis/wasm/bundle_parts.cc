@@ -28,10 +28,8 @@ void ReadBundleParts(const std::string& folder, OpenOptions* options,
       list.push_back({each.offset(i), each.bytes(i)});
   }
   auto marks = std::make_shared<std::vector<StepMark>>();
-  for (const proto::StepMark& step : message.step()) {
-    marks->push_back(
-        {step.process(), step.tid(), step.number(), step.start_ns(), step.duration_ns()});
-  }
+  ReadStepMarks({reinterpret_cast<const char*>(file->data.get()), static_cast<size_t>(file->bytes)},
+                marks.get());
   options->parts = std::move(parts);
   *steps = std::move(marks);
 }

@@ -38,6 +38,8 @@ extern "C" char** environ;
 namespace gpuprof::launcher {
 namespace {
 
+// In place of a result's name: the steps of the recording, packed (analysis/passes/page_need.h).
+constexpr char kStepsOrder[] = "/steps";
 constexpr int kNicerOrder = 10;  // the programs of this machine come first
 constexpr int kLookMs = 50;
 constexpr size_t kMostWords = 4 << 10;
@@ -195,6 +197,13 @@ PageAnswer RunPageOrder(const PlacedInput& input, const std::string& name,
   return answer;
 }
 
+std::string RunStepsOrder(const PlacedInput& input, std::string* fault) {
+  const PageAnswer answer = RunPageOrder(input, kStepsOrder, [] { return true; });
+  *fault = answer.fault;
+  if (!fault->empty()) return "";
+  return ReadFile("/proc/self/fd/" + std::to_string(answer.file->fd())).value_or("");
+}
+
 int CarryOutPageOrder() {
   PlacedInput input;
   std::string name, rules;
@@ -214,7 +223,8 @@ int CarryOutPageOrder() {
     return kExitUsage;
   }
   analysis::ResultName wanted;
-  std::string fault = analysis::ReadResultName(name, &wanted);
+  const bool wants_steps = name == kStepsOrder;
+  std::string fault = wants_steps ? "" : analysis::ReadResultName(name, &wanted);
   if (fault.empty() && !rules.empty()) fault = UseKernelRules(rules);
   if (!fault.empty()) {
     Say(fault);
@@ -224,6 +234,12 @@ int CarryOutPageOrder() {
   analysis::OpenOptions open;
   open.origin = std::move(input.origin);
   open.kernel_rules = GivenKernelRules();
+  if (wants_steps) {
+    std::string packed;
+    const int found = ExitOf(analysis::PackedSteps(input.path, std::move(open), &packed));
+    if (found == kExitOk) PutAll(nullptr, packed);
+    return found;
+  }
   std::unique_ptr<google::protobuf::Message> result;
   const int ran =
       ExitOf(analysis::RunOnAll(input.path, std::move(open), wanted.pass, wanted.options, &result));

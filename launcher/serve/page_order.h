@@ -23,6 +23,9 @@ inline constexpr char kPageOrderWord[] = "__page";
 PageAnswer RunPageOrder(const PlacedInput& input, const std::string& name,
                         const std::function<bool()>& is_wanted);
 
+// Has such a process find the steps of a recording, and returns them packed. `fault`: why not.
+std::string RunStepsOrder(const PlacedInput& input, std::string* fault);
+
 // Does the work of the process: takes the order from descriptor 0, and writes the result to 1. What
 // went wrong goes to 2. Returns the exit status.
 int CarryOutPageOrder();

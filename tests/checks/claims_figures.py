@@ -47,6 +47,8 @@ FIGURES = [
     ("docs/report.md", r"more than (\d+ million) pieces", "analysis/model/work_summary.h", r"kMostWorkRows = ([\d']+);"),
     ("docs/report.md", r"with more than (\d+ million) rows", "launcher/serve/large_results.h", r"most_recording_rows = ([\d']+);"),
     ("docs/report.md", r"than (\d+ MB) for their rows", "launcher/serve/large_results.h", r"most_bytes = ([\d']+);"),
+    ("docs/report.md", r"keeps at most (\d+ MiB) of rows", "analysis/timeline/timeline.h", r"row_limit_bytes = ([^;]+);"),
+    ("docs/report.md", r"of more than (\d+ million) rows are found", "analysis/timeline/page_timeline.h", r"kMostRowsForSteps = ([\d']+);"),
     ("docs/device-time.md", r"both sides again, ([\d,]+) times", "analysis/steps/bootstrap.cc", r"kDraws = (\d+);"),
     ("docs/device-time.md", r"durations of at most ([\d,]+) steps", "analysis/steps/bootstrap.cc", r"kMostSamples = (\d+);"),
     ("docs/device-time.md", r"not among the (\d+) with most time", "analysis/compare/compare.cc", r"kRowsWithInterval = (\d+);"),
@@ -67,7 +69,7 @@ FIGURES = [
 
 # Sizes and times without a constant: measured, examples, or of something else.
 NO_CONSTANT = {
-    "docs/report.md": ["adds about 2 MiB to each report", "gives one page: 4 GiB"],
+    "docs/report.md": ["adds about 1.6 MB to each report", "gives one page: 4 GiB"],
     "docs/limits.md": [
         "about 1 MiB of addresses more while dormant, and 20 MiB more while capturing", "a ring file of some 28 KiB",
         "Below 25 MiB `mlockall`", "some 20 ms after its last own thread",

@@ -18,7 +18,9 @@
 #include "analysis/model/row_store.h"
 #include "analysis/model/trace.h"
 #include "analysis/passes/page_input.h"
+#include "analysis/passes/page_need.h"
 #include "analysis/passes/session.h"
+#include "analysis/timeline/answer.h"
 #include "analysis/timeline/page_timeline.h"
 #include "analysis/timeline/timeline.h"
 
@@ -189,6 +191,56 @@ void CompareTimelines(const std::string& path, bool compares_info) {
 
 TEST_P(LazyGolden, TheTimelineAnswersAsIfAllRowsWereInMemory) {
   CompareTimelines(GetParam(), true);
+}
+
+TEST_P(LazyGolden, TheTimelineAnswersAlthoughNoRowsStay) {
+  const std::shared_ptr<const Trace> trace = OpenTrace(false);
+  timeline::Timeline whole(trace);
+  timeline::TimelineOptions options;
+  options.grain = {16, 10, 64};
+  options.row_limit_bytes = 0;
+  TableSet eager;
+  std::shared_ptr<const Trace> lazy_trace = OpenTrace(true);
+  auto lazy = std::make_unique<timeline::Timeline>(lazy_trace, options);
+  for (const std::string& question : TimelineQuestionsOf(whole)) {
+    std::string expected, answer;
+    const Error error = timeline::Answer(&whole, question, &expected);
+    Error lazy_error = timeline::Answer(lazy.get(), question, &answer);
+    EXPECT_FALSE(lazy_trace->row_store->IsDamaged());
+    while (!eager.Contains(lazy_trace->row_store->Unordered())) {
+      eager = eager | lazy_trace->row_store->Unordered();
+      lazy_trace = OpenTrace(true, eager);
+      lazy = std::make_unique<timeline::Timeline>(lazy_trace, options);
+      lazy_error = timeline::Answer(lazy.get(), question, &answer);
+    }
+    EXPECT_EQ(lazy_error.message, error.message) << question;
+    EXPECT_EQ(answer, expected) << question;
+    EXPECT_EQ(lazy_trace->row_store->bytes(), 0u) << question;
+  }
+}
+
+TEST_P(LazyGolden, TheTimelineTakesStepsThatWereFoundElsewhere) {
+  const std::string info = R"({"ask":"info"})";
+  PageTimeline own(GetParam(), {}), other(GetParam(), {}), without(GetParam(), {});
+  int asked = 0;
+  other.FindStepsBy(
+      [&](std::string*) {
+        ++asked;
+        std::string packed;
+        EXPECT_FALSE(PackedSteps(GetParam(), {}, &packed));
+        return packed;
+      },
+      0);
+  EXPECT_EQ(AnswerOf(&other, info), AnswerOf(&own, info));
+  EXPECT_EQ(AnswerOf(&other, info), AnswerOf(&own, info));
+  EXPECT_EQ(asked, 1);
+  without.FindStepsBy(
+      [](std::string* fault) {
+        *fault = "There is no room.";
+        return "";
+      },
+      0);
+  EXPECT_NE(AnswerOf(&without, info).find("There is no room."), std::string::npos);
 }
 
 TEST_P(LazyGolden, TheTimelineOfADamagedFileAnswersAsIfItWereReadAtOnce) {
