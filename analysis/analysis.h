@@ -366,7 +366,7 @@ Error OpenOwnFile(const InputPath& path, OwnFile* own);
 enum class PageKind { kRecording, kList, kComparison };
 struct ReportOptions {
   std::string_view page;  // the built page; the data goes before its mark
-  // The engine by gzip, which answers what the page has no result for. It goes into a page that has
+  // The engine by zstd, which answers what the page has no result for. It goes into a page that has
   // all files. Empty: none.
   std::string_view engine = {};
   std::string_view notices = {};  // whose work the engine contains, with the licences

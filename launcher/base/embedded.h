@@ -12,7 +12,7 @@ namespace gpuprof::launcher {
 // Returns the page that `gpuprof report` puts recordings into; empty if the build had no Node.js.
 std::string_view ReportPage();
 
-// Returns the analysis library as WebAssembly, by gzip: a report computes more with it than it
+// Returns the analysis library as WebAssembly, by zstd: a report computes more with it than it
 // carries. Empty: this gpuprof was built without Zig.
 std::string_view PageEngine();
 

@@ -17,7 +17,7 @@ import pytest
 from conftest import MODULES, ROOT, build_dir, clean_env, gpuprof
 from waiting import LIMIT_S
 
-ENGINE = build_dir() / "viewer" / "engine.wasm.gz"
+ENGINE = build_dir() / "viewer" / "engine.wasm.zst"
 GOLDEN = ROOT / "tests" / "golden"
 PARTS = 40  # of each trace
 
@@ -29,7 +29,7 @@ def driver(tmp_path_factory):
     script = tmp_path_factory.mktemp("engine") / "engine_driver.mjs"
     subprocess.run(
         [MODULES / ".bin" / "esbuild", ROOT / "tests" / "viewer" / "engine_driver.ts", "--bundle", "--platform=node", "--format=esm", f"--outfile={script}", "--log-level=warning"],
-        check=True, timeout=LIMIT_S)
+        check=True, env=clean_env() | {"NODE_PATH": str(MODULES)}, timeout=LIMIT_S)
     return script
 
 

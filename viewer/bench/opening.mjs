@@ -3,7 +3,7 @@
 
 // Prints how fast the engine of a page opens a bundle, in a browser:
 //   node bench/opening.mjs ENGINE BUNDLE SCRIPT BROWSER
-// ENGINE is engine.wasm.gz of a build, SCRIPT is bench/opening.ts made by esbuild. BROWSER is a
+// ENGINE is engine.wasm.zst of a build, SCRIPT is bench/opening.ts made by esbuild. BROWSER is a
 // Chromium, or a Firefox by the name of its program. bench/opening makes the script. Processor time is
 // that of the whole browser.
 

@@ -6,7 +6,7 @@
 //
 //   node scripts/check-size.mjs [PAGE]      # default: dist/index.html; exit status 1: too large
 //
-// GPUPROF_ENGINE names the engine, packed by gzip.
+// GPUPROF_ENGINE names the engine, packed by zstd.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ const plain = readFileSync(page);
 const packed = gzipSync(plain, { level: 9 }).length;
 const path = process.env.GPUPROF_ENGINE ?? "";
 const engine = existsSync(path) ? statSync(path).size : 0;
-console.log(`${page}: ${packed} bytes by gzip, and the engine ${engine}, of ${MOST_BYTES}`);
+console.log(`${page}: ${packed} bytes by gzip, and the engine ${engine} by zstd, of ${MOST_BYTES}`);
 if (packed + engine > MOST_BYTES) {
   console.error("The page is too large. esbuild --metafile shows what is in it.");
   process.exit(1);

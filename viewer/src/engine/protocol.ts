@@ -20,7 +20,7 @@ export interface BundleFile {
 export type ToEngine =
   | {
       readonly type: "engine";
-      /** The module by gzip. */
+      /** The module by zstd. */
       readonly packed: Uint8Array;
       readonly files: readonly BundleFile[];
       /** The folder's name in results. */
