@@ -9,6 +9,7 @@
 
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/chrome_input.h"
+#include "analysis/import/snapshot_import.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/import/xspace_input.h"
 
@@ -26,12 +27,13 @@ Recording FindXSpaces(const codec::InputPath& path) {
   return found;
 }
 
-template <std::vector<ForeignFile> (*kFind)(const codec::InputPath&)>
-Recording FindJson(const codec::InputPath& path) {
+template <std::vector<ForeignFile> (*kFind)(const codec::InputPath&),
+          Error (*kImport)(const std::vector<ForeignFile>&, const OpenOptions&, ModelBuilder*)>
+Recording FindFiles(const codec::InputPath& path) {
   Recording found;
   found.files = kFind(path);
   found.import = [files = found.files](const OpenOptions& options, ModelBuilder* model) {
-    return ImportChrome(files, options, model);
+    return kImport(files, options, model);
   };
   return found;
 }
@@ -43,9 +45,12 @@ constexpr Importer kImporters[] = {
      .find_below = FindXSpaces<FindXSpaceRunBelow>,
      .is_below_first = true},
     {.name = kChromeImporter,
-     .find = FindJson<ChromeFiles>,
-     .find_below = FindJson<ChromeFilesBelow>,
+     .find = FindFiles<ChromeFiles, ImportChrome>,
+     .find_below = FindFiles<ChromeFilesBelow, ImportChrome>,
      .looks = LooksLikeTrace},
+    {.name = kSnapshotImporter,
+     .find = FindFiles<SnapshotFiles, ImportSnapshots>,
+     .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},
 };
 
 }  // namespace
