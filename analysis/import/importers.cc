@@ -38,19 +38,20 @@ Recording FindFiles(const codec::InputPath& path) {
   return found;
 }
 
-// A folder of a run may have JSON beside its planes.
+// A folder of a run may have JSON beside its planes. A pickle is known by its first bytes, also in
+// a compressed file, which may be JSON otherwise.
 constexpr Importer kImporters[] = {
     {.name = kXSpaceImporter,
      .find = FindXSpaces<FindXSpaceRun>,
      .find_below = FindXSpaces<FindXSpaceRunBelow>,
      .is_below_first = true},
+    {.name = kSnapshotImporter,
+     .find = FindFiles<SnapshotFiles, ImportSnapshots>,
+     .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},
     {.name = kChromeImporter,
      .find = FindFiles<ChromeFiles, ImportChrome>,
      .find_below = FindFiles<ChromeFilesBelow, ImportChrome>,
      .looks = LooksLikeTrace},
-    {.name = kSnapshotImporter,
-     .find = FindFiles<SnapshotFiles, ImportSnapshots>,
-     .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},
 };
 
 }  // namespace

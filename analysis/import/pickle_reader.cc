@@ -372,8 +372,7 @@ bool PickleReader::Step(uint8_t code, bool* has_ended) {
       return stack_.size() < 2 ? Fail("adds a value, and there is none")
                                : AppendFrom(stack_.size() - 1, PickleKind::kList);
     case 's':  // SETITEM
-      return stack_.size() < 3 ? Fail("sets a key, and there is none")
-                               : SetFrom(stack_.size() - 2);
+      return stack_.size() < 3 ? Fail("sets a key, and there is none") : SetFrom(stack_.size() - 2);
     case 'N':
       return Push({});
     case 0x88:  // NEWTRUE

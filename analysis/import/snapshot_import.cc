@@ -35,14 +35,15 @@ std::vector<ForeignFile> SnapshotsOfFolder(const codec::InputPath& path) {
   for (fs::directory_iterator at(path.path, error), end;
        !error && at != end && ++entries < kMostEntries; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.ends_with(proto::kTraceSuffix) || name == proto::kBundleFile) return {};
+    const bool has_traces = name.ends_with(proto::kTraceSuffix) || name == proto::kBundleFile ||
+                            name.ends_with(".json") || name.ends_with(".gz");
+    if (has_traces) return {};
     if (!name.ends_with(".pickle") && !name.ends_with(".pkl")) continue;
     ForeignFile file = FileAt(path.Below(name));
     if (LooksLikeSnapshot(file)) files.push_back(std::move(file));
   }
-  std::sort(files.begin(), files.end(), [](const ForeignFile& a, const ForeignFile& b) {
-    return a.path.path < b.path.path;
-  });
+  std::sort(files.begin(), files.end(),
+            [](const ForeignFile& a, const ForeignFile& b) { return a.path.path < b.path.path; });
   return files;
 }
 

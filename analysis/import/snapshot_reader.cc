@@ -68,9 +68,16 @@ constexpr std::string_view kKeyNames[kKeys] = {"",
                                                "segments",
                                                "device_traces",
                                                "external_annotations"};
-constexpr std::string_view kActionNames[] = {
-    "",           "alloc",       "free_requested", "free_completed", "segment_alloc", "segment_free",
-    "segment_map", "segment_unmap", "snapshot",       "oom"};
+constexpr std::string_view kActionNames[] = {"",
+                                             "alloc",
+                                             "free_requested",
+                                             "free_completed",
+                                             "segment_alloc",
+                                             "segment_free",
+                                             "segment_map",
+                                             "segment_unmap",
+                                             "snapshot",
+                                             "oom"};
 
 // What an entry became: the payload of a kTaken is its place in a list, and its type below.
 enum class Entry : uint8_t { kEvent, kFrame, kStack, kBlock, kSegment, kMark };
@@ -276,16 +283,16 @@ void SnapshotTaker::TakeEvent(PickleReader& reader, Fields* fields) {
   if (action == SnapshotAction::kOther) ++out_.unknown_events;
   // Older versions tell it as the address.
   if (action == SnapshotAction::kOutOfMemory)
-    out_.device_free.push_back(Size(
-        reader, (*fields)[fields->has(Key::kDeviceFree) ? Key::kDeviceFree : Key::kAddr]));
+    out_.device_free.push_back(
+        Size(reader, (*fields)[fields->has(Key::kDeviceFree) ? Key::kDeviceFree : Key::kAddr]));
 }
 
 uint64_t SnapshotTaker::TakeFrame(PickleReader& reader, Fields* fields) {
   SnapshotFrame frame;
   frame.file = TextOf(reader, (*fields)[Key::kFile]);
   frame.function = TextOf(reader, (*fields)[Key::kFunction]);
-  frame.line = static_cast<uint32_t>(std::min<uint64_t>(
-      Number(reader, (*fields)[Key::kLine]), UINT32_MAX));
+  frame.line =
+      static_cast<uint32_t>(std::min<uint64_t>(Number(reader, (*fields)[Key::kLine]), UINT32_MAX));
   const uint64_t hash = Mixed(Mixed(frame.file, frame.function), frame.line);
   const auto [first, last] = frames_.equal_range(hash);
   for (auto at = first; at != last; ++at) {

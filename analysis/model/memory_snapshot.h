@@ -73,8 +73,8 @@ struct SnapshotEvents {
 };
 
 struct MemorySnapshot {
-  int64_t first_ns = 0;  // time of the first event, since 1970
-  int64_t start_ns = 0;  // the same, since the origin of the trace
+  int64_t first_ns = 0;            // time of the first event, since 1970
+  int64_t start_ns = 0;            // the same, since the origin of the trace
   std::vector<std::string> texts;  // the first is empty
   std::vector<SnapshotFrame> frames;
   // Frames of stack i, innermost first: stack_frames from stack_ends[i - 1] up to stack_ends[i].

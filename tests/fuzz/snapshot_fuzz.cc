@@ -43,7 +43,8 @@ Sums Read(std::string_view bytes, size_t piece) {
     Check(frame.file < snapshot.texts.size() && frame.function < snapshot.texts.size());
   for (const uint32_t frame : snapshot.stack_frames) Check(frame < snapshot.frames.size());
   for (const uint64_t end : snapshot.stack_ends) Check(end <= snapshot.stack_frames.size());
-  for (const SnapshotBlock& block : snapshot.blocks) Check(block.stack < snapshot.stack_ends.size());
+  for (const SnapshotBlock& block : snapshot.blocks)
+    Check(block.stack < snapshot.stack_ends.size());
   for (const SnapshotSegment& segment : snapshot.segments)
     Check(segment.first_block + segment.blocks <= snapshot.blocks.size());
   for (const auto& mark : snapshot.marks) Check(mark.name < snapshot.texts.size());
