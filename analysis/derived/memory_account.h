@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The account of one device's memory under a framework's allocator: what was allocated and reserved
-// over time, with what was live before the recording, the peak, and what was live then. The events
-// are walked twice: once for what they tell of the time before them, once for the account. For
-// snapshots of PyTorch and for recorded allocations. One thread.
+// The account of one device's memory under a framework's allocator. It has what was allocated and
+// reserved over time, the peak, and the blocks of the peak. Blocks from before the recording count. For snapshots of PyTorch and for recorded allocations. One thread.
 
 #pragma once
 
@@ -37,11 +35,11 @@ struct MemoryEvent {
   bool is_expandable = false;  // kReserve: a part of a segment that grows
   uint32_t owner = 0;          // who allocated the block: below MemoryInput::owners
   uint64_t address = 0;
-  uint64_t bytes = 0;        // 0 of a kFree: not told
+  uint64_t bytes = 0;        // 0: not known, of a kFree
   uint64_t device_free = 0;  // kFailure
 };
 
-// A block that the allocator told of at the end.
+// A block that was allocated at the end, by the allocator's own list.
 struct MemoryEndBlock {
   uint64_t address = 0, bytes = 0;
   uint32_t owner = 0;
@@ -57,9 +55,9 @@ struct MemoryInput {
   // Calls its argument with each event in order of time.
   std::function<void(const std::function<void(const MemoryEvent&)>&)> each;
   std::vector<MemoryOwner> owners;       // the first stands for a place that is not known
-  std::vector<MemoryRange> end_ranges;   // segments at the end, sorted; empty: not told
+  std::vector<MemoryRange> end_ranges;   // segments at the end, sorted; empty: not known
   std::vector<MemoryEndBlock> end_live;  // blocks of the segments that were allocated at the end
-  uint64_t before_bytes = 0;             // live before, as the allocator counted; 0: not told
+  uint64_t before_bytes = 0;             // live before, as the allocator counted; 0: not known
   bool tells_returns = false;            // the events tell when a block is in the pool again
   bool has_optimizer = false;            // an optimizer ran
   std::vector<int64_t> step_ends;        // of named steps, ascending

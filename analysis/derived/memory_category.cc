@@ -115,6 +115,9 @@ std::string InSmallLetters(std::string_view text) {
 
 results::MemoryCategory CategoryOfFrame(const MemoryFrame& frame) {
   const std::string function = InSmallLetters(frame.function), file = InSmallLetters(frame.file);
+  // A node of autograd or its operation: "MmBackward0", "aten::nll_loss_backward".
+  const size_t at = function.find("backward");
+  if (at != std::string::npos && at != 0 && function.size() - at <= 9) return kTemporary;
   const std::string_view name =
       std::string_view(file).substr(file.find_last_of('/') + 1);  // npos + 1 is 0
   for (const MemoryRule& rule : kMemoryRules) {
@@ -123,9 +126,6 @@ results::MemoryCategory CategoryOfFrame(const MemoryFrame& frame) {
                                                       : std::string_view(file);
     if (FitsMemoryRule(text, rule)) return rule.category;
   }
-  // A node of autograd: "AttentionBackward", "MmBackward0".
-  const size_t at = function.find("backward");
-  if (at != std::string::npos && at != 0 && function.size() - at <= 9) return kTemporary;
   return kNothing;
 }
 

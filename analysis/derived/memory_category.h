@@ -14,12 +14,12 @@ namespace gpuprof::analysis {
 
 inline constexpr int kMemoryCategories = results::MemoryCategory_MAX + 1;
 
-// A frame of Python or C++. Of an operation, `file` is empty.
+// A frame of Python or C++. An operation has an empty `file`.
 struct MemoryFrame {
   std::string_view file, function;
 };
 
-// Returns what one frame says. Unknown: it says nothing.
+// Returns the category that a frame says. Unknown: it says nothing.
 results::MemoryCategory CategoryOfFrame(const MemoryFrame& frame);
 
 // Judges the frames of a stack, innermost first. The first frame that says something decides, with

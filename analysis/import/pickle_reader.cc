@@ -216,7 +216,7 @@ bool PickleReader::PopToMark(size_t* first) {
 }
 
 bool PickleReader::Memoize(uint64_t index) {
-  if (stack_.empty()) return Fail("keeps a value, and there is none");
+  if (stack_.empty()) return Fail("keeps a value that does not exist");
   if (index >= memo_.size()) {
     if (index > memo_.size() + kMemoSlack) return Fail("numbers a value out of order");
     memo_.resize(index + 1, PickleValue(PickleKind::kMark, 0));
@@ -251,7 +251,7 @@ bool PickleReader::Append(Node* node, const PickleValue* items, size_t count) {
 
 bool PickleReader::AppendFrom(size_t first, PickleKind kind) {
   if (first == 0 || first > stack_.size() || stack_[first - 1].kind() != kind)
-    return Fail("adds to something that is no list");
+    return Fail("adds to something other than a list");
   Node* const node = &nodes_[stack_[first - 1].payload()];
   const bool is_kept = Append(node, stack_.data() + first, stack_.size() - first);
   stack_.resize(first);
@@ -260,7 +260,7 @@ bool PickleReader::AppendFrom(size_t first, PickleKind kind) {
 
 bool PickleReader::SetFrom(size_t first) {
   if (first == 0 || first > stack_.size() || stack_[first - 1].kind() != PickleKind::kDict)
-    return Fail("sets a key of something that is no dict");
+    return Fail("sets a key of something other than a dict");
   const size_t count = stack_.size() - first;
   if (count % 2 != 0) return Fail("sets a key without a value");
   const PickleValue dict = stack_[first - 1];
@@ -369,10 +369,11 @@ bool PickleReader::Step(uint8_t code, bool* has_ended) {
     case 'e':  // APPENDS
       return PopToMark(&first) && AppendFrom(first, PickleKind::kList);
     case 'a':  // APPEND
-      return stack_.size() < 2 ? Fail("adds a value, and there is none")
+      return stack_.size() < 2 ? Fail("adds a value that does not exist")
                                : AppendFrom(stack_.size() - 1, PickleKind::kList);
     case 's':  // SETITEM
-      return stack_.size() < 3 ? Fail("sets a key, and there is none") : SetFrom(stack_.size() - 2);
+      return stack_.size() < 3 ? Fail("sets a key that does not exist")
+                               : SetFrom(stack_.size() - 2);
     case 'N':
       return Push({});
     case 0x88:  // NEWTRUE
@@ -433,7 +434,7 @@ bool PickleReader::Step(uint8_t code, bool* has_ended) {
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
       } else if (stack_.empty()) {
-        return Fail("drops a value, and there is none");
+        return Fail("drops a value that does not exist");
       } else {
         stack_.pop_back();
       }
@@ -443,7 +444,7 @@ bool PickleReader::Step(uint8_t code, bool* has_ended) {
       stack_.resize(first);
       return true;
     case '2':  // DUP
-      return stack_.empty() ? Fail("doubles a value, and there is none") : Push(stack_.back());
+      return stack_.empty() ? Fail("doubles a value that does not exist") : Push(stack_.back());
     case 0x80:  // PROTO
       if (!Need(1)) return false;
       return Number(1) <= 5 || Fail("is of a newer protocol than 5");

@@ -79,8 +79,8 @@ class PickleReader {
   static constexpr size_t kMostStack = 1 << 22;  // values that wait for their container
   static constexpr size_t kMostMarks = 10'000;   // containers in each other
 
-  // `source` and `taker` outlive this object; `taker` may be null. `name` is for errors. `check` is
-  // asked now and then whether the memory, which is given, is too much; may be null.
+  // Reads from `source`. It and `taker`, which may be null, outlive this object. `name` is for
+  // errors. `check` may be null: it is asked now and then whether the held memory is too much.
   PickleReader(ByteSource* source, std::string name, PickleTaker* taker,
                std::function<Error(uint64_t held_bytes)> check = nullptr);
   ~PickleReader();
@@ -100,7 +100,8 @@ class PickleReader {
 
   // Returns the text of a kText, "" of others.
   std::string_view Text(PickleValue value) const;
-  // Returns the number of a kBool, kInt, kLargeInt or kReal. False: it is none, or does not fit.
+  // Returns the number of a kBool, kInt, kLargeInt or kReal. False: it is something else, or does
+  // not fit.
   bool Int(PickleValue value, int64_t* number) const;
   double Real(PickleValue value) const;
   // Counts the distinct texts: kText has a number below as its payload.

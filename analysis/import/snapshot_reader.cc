@@ -363,7 +363,7 @@ void SnapshotTaker::TakeMark(PickleReader& reader, Fields* fields) {
 std::string SnapshotTaker::FinishDevices(PickleReader& reader, PickleValue traces) {
   size_t devices = 0;
   const PickleValue* const lists = reader.Items(traces, &devices);
-  if (devices > kMostDevices) return "it tells of more devices than a machine has";
+  if (devices > kMostDevices) return "it has more devices than a machine";
   uint64_t next = 0;
   for (size_t device = 0; device < devices; ++device) {
     size_t count = 0;
@@ -417,7 +417,7 @@ Error ReadSnapshot(ByteSource* source, const std::string& name,
   out->bytes = reader.offset();
   const std::string what = taker.Finish(reader, *whole);
   if (what.empty()) return {};
-  return Unreadable(name + ": this pickle is no snapshot of PyTorch's memory: " + what +
+  return Unreadable(name + ": this pickle is not a snapshot of PyTorch's memory: " + what +
                     "; name a file of torch.cuda.memory._dump_snapshot");
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes a MemorySnapshot of a pickle of torch.cuda.memory._dump_snapshot(). Each entry is taken as
-// soon as the pickle has all of it, so that little more than the columns is in memory. One thread.
+// soon as it is complete, so that little more than the columns is in memory. One thread.
 
 #pragma once
 

@@ -78,7 +78,7 @@ struct MemorySnapshot {
   std::vector<std::string> texts;  // the first is empty
   std::vector<SnapshotFrame> frames;
   // Frames of stack i, innermost first: stack_frames from stack_ends[i - 1] up to stack_ends[i].
-  // Stack 0 has none.
+  // Stack 0 is empty.
   std::vector<uint32_t> stack_frames;
   std::vector<uint64_t> stack_ends = {0};
   std::vector<SnapshotSegment> segments;
@@ -88,7 +88,7 @@ struct MemorySnapshot {
   // Bytes free on the device when a request failed, for each event kOutOfMemory in turn.
   std::vector<uint64_t> device_free;
   std::vector<SnapshotMark> marks;  // by time
-  uint64_t unknown_events = 0;      // entries that are no events
+  uint64_t unknown_events = 0;      // entries that are not events
   uint64_t bytes = 0;               // of the file
 
   size_t devices() const { return device_ends.size(); }

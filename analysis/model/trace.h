@@ -510,7 +510,7 @@ struct Process {
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
   std::vector<std::shared_ptr<const HloModule>> hlo_modules;
-  // What PyTorch's allocator wrote of itself; null: the recording is no snapshot.
+  // What PyTorch's allocator wrote of itself; null: the recording is not a snapshot.
   std::shared_ptr<const MemorySnapshot> memory_snapshot;
   // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
   // entries, at the end, of some that shared addresses with others: see model/modules.h.

@@ -39,22 +39,27 @@ constexpr TableColumn kDeviceColumns[] = {
     {.field = "reserved_peak_bytes",
      .title = "reserved",
      .blank = "-",
+     .shown = ShownIf::kAny,
      .tip = "The most that the allocator took from the device"},
     {.field = "pool_free_bytes",
      .title = "free in pool",
      .blank = "-",
+     .shown = ShownIf::kAny,
      .tip = "At the end of the snapshot"},
     {.field = "largest_free_bytes",
      .title = "largest piece",
      .blank = "-",
+     .shown = ShownIf::kAny,
      .tip = "The largest free block outside of private pools"},
     {.field = "fragmentation_ratio",
      .title = "fragmented",
      .blank = "-",
+     .shown = ShownIf::kAny,
      .tip = "1 less the largest free block as a part of all free bytes"},
     {.field = "private_pool_bytes",
      .title = "private pools",
      .blank = "-",
+     .shown = ShownIf::kAny,
      .tip = "As of CUDA graphs"},
 };
 constexpr TableColumn kCategoryColumns[] = {
@@ -74,7 +79,7 @@ constexpr TableColumn kStackColumns[] = {
     {.field = "bytes", .title = "at the peak"},
     {.field = "ratio", .title = "of peak"},
     {.field = "count", .title = "blocks"},
-    {.field = "category", .title = "category", .tip = "Of most of the bytes"},
+    {.field = "category", .title = "category", .tip = "What most of the bytes are for"},
     {.field = "largest_bytes", .title = "largest", .on_page = OnPage::kOffered, .in_text = false},
     {.field = "before",
      .title = "before",
@@ -147,8 +152,8 @@ constexpr TableLayout kLayouts[] = {
 
 std::string Nothing(const results::MemoryProfile& result) {
   if (result.meta().skipped().empty())
-    return "No memory of PyTorch is in the recording. The program allocated none, or outside of "
-           "it.\n";
+    return "No memory of PyTorch is in the recording. The program allocated none, or not "
+           "while it was recorded.\n";
   return "Allocations of PyTorch were not recorded. To record them: " +
          result.meta().skipped(0).fix() + "\n";
 }
@@ -176,13 +181,13 @@ std::string PeakOf(const results::MemoryProfile& result,
         each.host() != device.host())
       continue;
     if (each.category() != results::MEMORY_CATEGORY_UNKNOWN)
-      text += "; " + FormatPercent(each.ratio()) + " of it is " + WordsOf(each.category());
+      text += "; " + FormatPercent(each.ratio()) + " of the peak is " + WordsOf(each.category());
     break;
   }
   text += ".";
   if (device.before_peak_bytes() != 0)
     text += " " + FormatBytes(device.before_peak_bytes()) +
-            " of it were live before the recording began.";
+            " of the peak were live before the recording began.";
   if (device.uncounted_count() != 0)
     text += " Segments and events disagree: " + FormatNumber(device.uncounted_count()) +
             " blocks of " + FormatNumber(device.uncounted_bytes()) +
@@ -255,8 +260,8 @@ std::string MemoryProfileText(const results::MemoryProfile& result, const TextOp
     text += WrapText(PeakOf(result, device), "", "", options.width);
   if (HasRecordedGpu(result))
     text += WrapText(
-        "A recording does not tell of free blocks, private pools and failed requests: "
-        "torch.cuda.memory._dump_snapshot writes a file that does, and this pass reads it.",
+        "A recording does not have free blocks, private pools and failed requests: "
+        "torch.cuda.memory._dump_snapshot writes a file that has them, and this pass reads it.",
         "", "", options.width);
   text += "\n";
   for (const TableLayout& layout : kLayouts)

@@ -13,14 +13,16 @@ import subprocess
 
 import pytest
 
-from cli_support import build_dir, gpuprof
+from cli_support import ROOT, build_dir, gpuprof
 from memory_snapshots import MIB, Allocator, random_run
+from waiting import LIMIT_S
 
+GOLDEN = ROOT / "tests" / "golden"
 PRINTER = build_dir() / "tests" / "process" / "gpuprof_pickle_text"
 
 
 def printed(path):
-    return subprocess.run([PRINTER, path], capture_output=True, text=True, timeout=60)
+    return subprocess.run([PRINTER, path], capture_output=True, text=True, timeout=LIMIT_S)
 
 
 def expected(thing):
@@ -323,6 +325,30 @@ def test_segments_that_do_not_fit_the_events(tmp_path):
     assert row["uncounted_count"] == len(device.live) and row["peak_bytes"] > 0
     words = gpuprof("stats", "memory_profile", tmp_path / "s.pickle", cwd=tmp_path).stdout
     assert "Segments and events disagree" in words
+
+
+def test_a_bundle_keeps_no_snapshot(tmp_path):
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps(random_run(random.Random(2)).snapshot(), protocol=4))
+    done = gpuprof("import", path, "-o", tmp_path / "bundle", cwd=tmp_path)
+    assert done.returncode != 0 and "it is a memory snapshot of PyTorch; read the file itself" in done.stderr
+
+
+def test_recordings_have_the_peak_that_the_allocator_counted(tmp_path):
+    """A training on an H200, recorded from its begin on."""
+    bundle = GOLDEN / "traces" / "h200" / "pytorch" / "language_model"
+    result, heap = (json.loads(gpuprof("stats", name, bundle, "--json", cwd=tmp_path).stdout) for name in ("memory_profile", "heap"))
+    ours = {each["name"]: each for each in result["devices"]}
+    assert set(ours) == {"cpu", "cuda:0"}
+    for each in heap["tensors"]:
+        row = ours[each["name"]]
+        assert row["peak_bytes"] == row["recorded_peak_bytes"] == each["peak_bytes"] == each["reported_peak_bytes"]
+        assert (row["end_bytes"], row["reserved_peak_bytes"]) == (each["end_bytes"], each["reserved_peak_bytes"])
+    places = sum(each["bytes"] for each in result["stacks"] if each["device"] == "cuda:0")
+    assert places == ours["cuda:0"]["peak_bytes"]
+    found = {each["category"] for each in result["categories"] if each["device"] == "cuda:0"}
+    assert {"activations", "optimizer_state", "temporary"} <= found
+    assert "torch.cuda.memory._dump_snapshot" in gpuprof("stats", "memory_profile", bundle, cwd=tmp_path).stdout
 
 
 def test_several_snapshots_and_compressed_ones(tmp_path):

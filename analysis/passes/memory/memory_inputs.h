@@ -23,7 +23,7 @@ struct DeviceMemoryInput {
   uint32_t number = 0;
   MemoryInput input;
   std::function<std::string(uint32_t owner)> name;  // of an owner; "": not known
-  uint64_t reported_peak = 0;                       // by the allocator itself; 0: not told
+  uint64_t reported_peak = 0;                       // by the allocator itself; 0: not known
 };
 
 // Returns the inputs of a snapshot's devices that have events or segments. The snapshot outlives

@@ -20,7 +20,9 @@ namespace {
 // are open.
 class OpenOperations {
  public:
-  explicit OpenOperations(ProcessOps* ops) : ops_(*ops) {}
+  // In a training, what no rule knows is of a forward pass from the first step on.
+  OpenOperations(ProcessOps* ops, int64_t trains_from_ns)
+      : ops_(*ops), trains_from_ns_(trains_from_ns) {}
 
   // Returns an owner for each row of a track's table of tensors; 0: no operation was open.
   std::vector<uint32_t> OwnersOf(size_t track) {
@@ -38,7 +40,7 @@ class OpenOperations {
         open.push_back(row);
       }
       while (!open.empty() && tree.start(open.back()) > time) open.pop_back();
-      if (!open.empty()) found[i] = OwnerOf(of.op, open);
+      if (!open.empty()) found[i] = OwnerOf(of.op, open, time);
     }
     return found;
   }
@@ -46,9 +48,11 @@ class OpenOperations {
   const std::vector<uint32_t>& names() const { return names_; }
 
  private:
-  uint32_t OwnerOf(const OpTable& ops, const std::vector<uint32_t>& open) {
+  uint32_t OwnerOf(const OpTable& ops, const std::vector<uint32_t>& open, int64_t time_ns) {
     MemoryJudge judge;
     for (size_t i = open.size(); i-- > 0;) judge.Add(CategoryOf(ops.name[open[i]]));
+    if (judge.category() == results::MEMORY_CATEGORY_UNKNOWN && time_ns >= trains_from_ns_)
+      judge.Add(results::MEMORY_CATEGORY_ACTIVATIONS);
     const uint32_t name = ops.name[open.back()];
     const uint64_t key = uint64_t{name} << 8 | static_cast<uint64_t>(judge.category());
     const auto [at, is_new] = known_.try_emplace(key, static_cast<uint32_t>(owners_.size()));
@@ -75,6 +79,7 @@ class OpenOperations {
   }
 
   ProcessOps& ops_;
+  const int64_t trains_from_ns_;
   std::vector<MemoryOwner> owners_ = {{}};
   std::vector<uint32_t> names_ = {0};
   std::unordered_map<uint64_t, uint32_t> known_;
@@ -145,22 +150,25 @@ std::vector<DeviceMemoryInput> InputsOfRecording(PassContext& context, size_t in
   const Process& process = context.process(index);
   auto rows = std::make_shared<RecordedRows>();
   rows->process = &process;
-  OpenOperations operations(&context.ops(index));
   uint64_t count = 0;
+  for (const Track& track : process.tracks) count += track.tensor.rows();
+  if (count == 0) return {};
+  ProcessOps& ops = context.ops(index);
+  const std::vector<Interval> steps = context.steps(index).Counted();
+  const bool is_training = ops.has(NameKind::kAutograd) && !steps.empty();
+  OpenOperations operations(&ops, is_training ? steps.front().start : INT64_MAX);
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     rows->times.push_back(&process.tracks[i].tensor.time_ns);
     rows->owners.push_back(operations.OwnersOf(i));
-    count += process.tracks[i].tensor.rows();
   }
-  if (count == 0) return {};
   std::map<uint32_t, AllocatorCounts> devices;
   MergeByTime(rows->times, [&](size_t track, size_t row) {
     const TensorTable& tensors = process.tracks[track].tensor;
     devices[tensors.device[row]].Add(tensors, row);
   });
   std::vector<int64_t> step_ends;
-  for (const Interval& step : context.steps(index).Counted()) step_ends.push_back(step.end);
-  const bool has_optimizer = context.ops(index).has(NameKind::kOptimizerStep);
+  for (const Interval& step : steps) step_ends.push_back(step.end);
+  const bool has_optimizer = ops.has(NameKind::kOptimizerStep);
   std::vector<DeviceMemoryInput> inputs;
   for (const auto& entry : devices) {
     const uint32_t device = entry.first;

@@ -269,6 +269,7 @@ TEST(MemoryCategoryTest, PlacesAreKnown) {
   EXPECT_EQ(CategoryOf({{"autograd", "AccumulateGrad"}, {"t.py", "backward"}}),
             MEMORY_CATEGORY_GRADIENTS);
   EXPECT_EQ(CategoryOf({{"", "MmBackward0"}}), MEMORY_CATEGORY_TEMPORARY);
+  EXPECT_EQ(CategoryOf({{"", "aten::nll_loss_backward"}}), MEMORY_CATEGORY_TEMPORARY);
   EXPECT_EQ(CategoryOf({{"m.py", "f"}, {"m.py", "forward"}}), MEMORY_CATEGORY_ACTIVATIONS);
   EXPECT_EQ(CategoryOf({{"m.py", "__init__"}, {"m.py", "forward"}}), MEMORY_CATEGORY_ACTIVATIONS);
   EXPECT_EQ(CategoryOf({{"m.py", "forward"}, {"r.py", "capture"}}), MEMORY_CATEGORY_GRAPHS);
