@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/derived/address_map.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -16,23 +18,80 @@ namespace {
 struct BeforeRecording {
   std::vector<MemoryLiveBlock> blocks;
   MemoryRanges ranges;  // of the begin
-  uint64_t allocations = 0;
+  uint64_t events = 0, allocations = 0;
+  bool has_free = false;  // the events tell when the program gives a block back
   bool has_reserved = false, fits = true;
   std::unordered_map<uint64_t, uint64_t> most_gradients;  // by size, live at once
+  std::vector<bool> gradients;  // by number of allocation: known by their life; may be shorter
 };
 
-bool IsGradient(const MemoryInput& input, uint32_t owner) {
-  return input.owners[owner].category == results::MEMORY_CATEGORY_GRADIENTS;
-}
+// Finds gradients: what a backward pass allocates, and what still lives when the optimizer begins.
+// Counts those of each size that live at once, with those whose place says it.
+class GradientFinder {
+ public:
+  GradientFinder(const MemoryInput& input, BeforeRecording* out) : input_(input), out_(*out) {}
+
+  // Takes an allocation, which is the next one. A block of the same address was freed before.
+  void Alloc(const MemoryEvent& event) {
+    const MemoryOwner& owner = input_.owners[event.owner];
+    const uint64_t number = number_++;
+    if (owner.category == results::MEMORY_CATEGORY_GRADIENTS) {
+      Count(event.address, event.bytes);
+    } else if (owner.is_backward) {
+      young_[event.address] = {number, event.bytes};
+    }
+  }
+  void Free(uint64_t address) {
+    young_.Erase(address);
+    const uint64_t* const bytes = gradients_.Find(address);
+    if (bytes == nullptr) return;
+    --counts_[*bytes];
+    gradients_.Erase(address);
+  }
+  // Sees whether the optimizer has begun.
+  void Look(const MemoryEvent& event) {
+    bool has_begun = input_.owners[event.owner].is_optimizer;
+    for (;
+         next_ < input_.optimizer_begins.size() && input_.optimizer_begins[next_] <= event.time_ns;
+         ++next_)
+      has_begun = true;
+    if (!has_begun) return;
+    young_.Each([this](uint64_t address, const std::pair<uint64_t, uint64_t>& block) {
+      out_.gradients.resize(std::max<size_t>(out_.gradients.size(), block.first + 1));
+      out_.gradients[block.first] = true;
+      Count(address, block.second);
+    });
+    if (young_.size() != 0) young_.Clear();
+  }
+  void Forget() {
+    young_.Clear();
+    gradients_.Clear();
+    counts_.clear();
+  }
+
+ private:
+  void Count(uint64_t address, uint64_t bytes) {
+    gradients_[address] = bytes;
+    uint64_t& most = out_.most_gradients[bytes];
+    most = std::max(most, ++counts_[bytes]);
+  }
+
+  const MemoryInput& input_;
+  BeforeRecording& out_;
+  uint64_t number_ = 0;
+  size_t next_ = 0;
+  AddressMap<std::pair<uint64_t, uint64_t>> young_;  // number and bytes
+  AddressMap<uint64_t> gradients_;                   // bytes
+  std::unordered_map<uint64_t, uint64_t> counts_;    // by bytes
+};
 
 // Blocks of the end that had no event were there before. Their category is inferred, if their
 // place is not known: as many as there are gradients of their size are parameters.
-void AddBlocksOfEnd(const MemoryInput& input,
-                    const std::unordered_map<uint64_t, std::pair<uint64_t, uint32_t>>& live,
+void AddBlocksOfEnd(const MemoryInput& input, AddressMap<std::pair<uint64_t, uint32_t>>* live,
                     BeforeRecording* before) {
   std::unordered_map<uint64_t, uint64_t> parameters = before->most_gradients;
   for (const MemoryEndBlock& block : input.end_live) {
-    if (live.find(block.address) != live.end()) continue;
+    if (live->Find(block.address) != nullptr) continue;
     MemoryLiveBlock kept{block.address, block.bytes, block.owner, true, input.owners[block.owner]};
     const auto found = parameters.find(block.bytes);
     if (kept.of.category == results::MEMORY_CATEGORY_UNKNOWN && found != parameters.end()) {
@@ -41,7 +100,7 @@ void AddBlocksOfEnd(const MemoryInput& input,
       if (is_parameter || input.has_optimizer)
         kept.of = {is_parameter ? results::MEMORY_CATEGORY_PARAMETERS
                                 : results::MEMORY_CATEGORY_OPTIMIZER_STATE,
-                   results::MEMORY_EVIDENCE_SIZE};
+                   results::MEMORY_EVIDENCE_SIZE, false, false};
     }
     before->blocks.push_back(kept);
   }
@@ -78,46 +137,39 @@ bool DoEventsFit(const MemoryInput& input, const std::vector<MemoryEvent>& of_po
 BeforeRecording LookBefore(const MemoryInput& input) {
   BeforeRecording before;
   std::vector<MemoryEvent> of_pool;
-  std::unordered_map<uint64_t, std::pair<uint64_t, uint32_t>> live;  // bytes and owner
-  std::unordered_map<uint64_t, uint64_t> gradients;
+  AddressMap<std::pair<uint64_t, uint32_t>> live;  // bytes and owner
+  GradientFinder gradients(input, &before);
   bool is_known = true;
-  const auto take_gradient = [&](uint64_t bytes, bool is_alloc) {
-    uint64_t& count = gradients[bytes];
-    if (is_alloc) {
-      uint64_t& most = before.most_gradients[bytes];
-      most = std::max(most, ++count);
-    } else if (count != 0) {
-      --count;
-    }
-  };
   const auto give_back = [&](const MemoryEvent& event) {
-    const auto found = live.find(event.address);
-    if (found != live.end()) {
-      if (IsGradient(input, found->second.second)) take_gradient(found->second.first, false);
-      live.erase(found);
+    if (live.Find(event.address) != nullptr) {
+      gradients.Free(event.address);
+      live.Erase(event.address);
     } else if (is_known && event.bytes != 0) {
       before.blocks.push_back(
           {event.address, event.bytes, event.owner, true, input.owners[event.owner]});
     }
   };
-  // The events that begin with a block's return to the pool lost its free.
-  bool has_free = false;
-  input.each([&](const MemoryEvent& event) { has_free |= event.change == MemoryChange::kFree; });
+  // If the events have frees, a return of an unknown block follows a free from before the
+  // recording.
   input.each([&](const MemoryEvent& event) {
+    before.has_free |= event.change == MemoryChange::kFree;
+    ++before.events;
+  });
+  input.each([&](const MemoryEvent& event) {
+    gradients.Look(event);
     switch (event.change) {
       case MemoryChange::kAlloc: {
         ++before.allocations;
-        const auto [at, is_new] = live.try_emplace(event.address);
-        if (!is_new && IsGradient(input, at->second.second)) take_gradient(at->second.first, false);
-        at->second = {event.bytes, event.owner};
-        if (IsGradient(input, event.owner)) take_gradient(event.bytes, true);
+        gradients.Free(event.address);
+        gradients.Alloc(event);
+        live[event.address] = {event.bytes, event.owner};
         break;
       }
       case MemoryChange::kFree:
         give_back(event);
         break;
       case MemoryChange::kPoolGotIt:
-        if (!has_free) give_back(event);
+        if (!before.has_free) give_back(event);
         break;
       case MemoryChange::kReserve:
       case MemoryChange::kUnreserve:
@@ -127,7 +179,8 @@ BeforeRecording LookBefore(const MemoryInput& input) {
         before.has_reserved = true;
         break;
       case MemoryChange::kForget:
-        live.clear();
+        live.Clear();
+        gradients.Forget();
         is_known = false;
         break;
       case MemoryChange::kFailure:
@@ -136,7 +189,7 @@ BeforeRecording LookBefore(const MemoryInput& input) {
   });
   before.fits = input.end_ranges.empty() || DoEventsFit(input, of_pool, before.allocations);
   before.has_reserved |= !input.end_ranges.empty();
-  if (before.fits) AddBlocksOfEnd(input, live, &before);
+  if (before.fits) AddBlocksOfEnd(input, &live, &before);
   FindFirstRanges(input, of_pool, &before);
   return before;
 }
@@ -147,10 +200,7 @@ class AccountMaker {
   AccountMaker(const MemoryInput& input, const BeforeRecording& before, MemoryAccount* out)
       : input_(input), before_(before), out_(*out), ranges_(before.ranges) {
     for (const MemoryRange& range : input.end_ranges) end_ranges_.Add(range);
-    input.each([&](const MemoryEvent& event) {
-      has_free_ |= event.change == MemoryChange::kFree;
-      ++out_.events;
-    });
+    out_.events = before.events;
     window_ =
         std::max<uint64_t>(1, (out_.events + kMostMemoryPoints - 2) / (kMostMemoryPoints - 1));
   }
@@ -173,7 +223,7 @@ class AccountMaker {
 
   MemoryOwner OwnerAt(uint64_t address, uint32_t owner) const {
     if (ranges_.IsPrivate(address))
-      return {results::MEMORY_CATEGORY_GRAPHS, results::MEMORY_EVIDENCE_POOL};
+      return {results::MEMORY_CATEGORY_GRAPHS, results::MEMORY_EVIDENCE_POOL, false, false};
     return input_.owners[owner];
   }
   void AddBlock(uint64_t address, const Block& block) {
@@ -203,17 +253,17 @@ class AccountMaker {
   const BeforeRecording& before_;
   MemoryAccount& out_;
   MemoryRanges ranges_, end_ranges_;
-  std::unordered_map<uint64_t, Block> blocks_;
+  AddressMap<Block> blocks_;
   MemoryPoint now_, highest_;
-  uint64_t unknown_before_ = 0;  // told as a sum alone
+  uint64_t allocations_ = 0;
+  uint64_t unknown_before_ = 0;  // known as a sum alone
   uint64_t recorded_ = 0, taken_ = 0, peak_event_ = 0, window_ = 1, in_window_ = 0;
-  bool has_free_ = false;
   std::vector<uint64_t> at_steps_;  // allocated at the end of each step
 };
 
 void AccountMaker::Begin() {
   out_.fits = before_.fits;
-  out_.has_pending = has_free_ && input_.tells_returns;
+  out_.has_pending = before_.has_free && input_.tells_returns;
   out_.has_reserved = before_.has_reserved;
   for (const MemoryLiveBlock& block : before_.blocks) {
     MemoryOwner of = block.of;
@@ -235,44 +285,48 @@ void AccountMaker::Begin() {
 }
 
 void AccountMaker::Alloc(const MemoryEvent& event) {
-  const auto found = blocks_.find(event.address);
-  if (found != blocks_.end()) {
-    if (found->second.is_pending) {
-      now_.pending -= found->second.bytes;
+  const Block* const known = blocks_.Find(event.address);
+  if (known != nullptr) {
+    if (known->is_pending) {
+      now_.pending -= known->bytes;
     } else {
-      Unlive(found->second);
+      Unlive(*known);
       ++out_.implied_frees;
     }
   }
-  AddBlock(event.address,
-           {event.bytes, event.owner, false, false, OwnerAt(event.address, event.owner)});
+  MemoryOwner owner = OwnerAt(event.address, event.owner);
+  const uint64_t number = allocations_++;
+  if (number < before_.gradients.size() && before_.gradients[number] && owner.is_backward)
+    owner = {results::MEMORY_CATEGORY_GRADIENTS, results::MEMORY_EVIDENCE_LIFE, false, false};
+  AddBlock(event.address, {event.bytes, event.owner, false, false, owner});
 }
 
 void AccountMaker::Free(const MemoryEvent& event, bool goes_to_pool) {
-  const auto found = blocks_.find(event.address);
-  if (found == blocks_.end()) return;
-  Block& block = found->second;
+  Block* const found = blocks_.Find(event.address);
+  if (found == nullptr) return;
+  Block& block = *found;
   if (block.is_pending) {
     if (!goes_to_pool) return;
     now_.pending -= block.bytes;
-    blocks_.erase(found);
+    blocks_.Erase(event.address);
     return;
   }
-  if (goes_to_pool && has_free_) return;  // it was given back before the recording
+  if (goes_to_pool && before_.has_free) return;  // it was given back before the recording
   Unlive(block);
   if (out_.has_pending && !goes_to_pool) {
     block.is_pending = true;
     now_.pending += block.bytes;
   } else {
-    blocks_.erase(found);
+    blocks_.Erase(event.address);
   }
 }
 
 std::vector<MemoryLiveBlock> AccountMaker::Live() const {
   std::vector<MemoryLiveBlock> live;
-  for (const auto& [address, block] : blocks_)
+  blocks_.Each([&live](uint64_t address, const Block& block) {
     if (!block.is_pending)
       live.push_back({address, block.bytes, block.owner, block.is_before, block.of});
+  });
   std::sort(live.begin(), live.end(), [](const MemoryLiveBlock& a, const MemoryLiveBlock& b) {
     return a.address < b.address;
   });
@@ -290,8 +344,9 @@ void AccountMaker::Fail(const MemoryEvent& event) {
   failure.allocated = now_.allocated;
   failure.pending = now_.pending;
   std::vector<UsedPart> used;
-  for (const auto& [address, block] : blocks_)
+  blocks_.Each([&used](uint64_t address, const Block& block) {
     used.push_back({address, block.bytes, block.is_pending});
+  });
   std::sort(used.begin(), used.end(),
             [](const UsedPart& a, const UsedPart& b) { return a.begin < b.begin; });
   failure.pool = ranges_.State(used);
@@ -353,7 +408,7 @@ void AccountMaker::Take(const MemoryEvent& event) {
       now_.reserved = event.bytes;
       break;
     case MemoryChange::kForget:
-      blocks_.clear();
+      blocks_.Clear();
       unknown_before_ = recorded_ = 0;
       now_ = {};
       break;
@@ -375,10 +430,11 @@ void AccountMaker::Finish() {
   out_.pending_end = now_.pending;
   out_.recorded_end = recorded_;
   out_.reserved_end = now_.reserved;
-  for (const auto& [address, block] : blocks_) out_.end_count += block.is_pending ? 0 : 1;
+  blocks_.Each(
+      [this](uint64_t, const Block& block) { out_.end_count += block.is_pending ? 0 : 1; });
   if (!out_.fits) {
     for (const MemoryEndBlock& block : input_.end_live) {
-      if (blocks_.find(block.address) != blocks_.end()) continue;
+      if (blocks_.Find(block.address) != nullptr) continue;
       ++out_.uncounted_count;
       out_.uncounted_bytes += block.bytes;
     }

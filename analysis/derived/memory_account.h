@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The account of one device's memory under a framework's allocator. It has what was allocated and
-// reserved over time, the peak, and the blocks of the peak. Blocks from before the recording count. For snapshots of PyTorch and for recorded allocations. One thread.
+// reserved over time, the peak, and the blocks of the peak. Blocks from before the recording count.
+// For snapshots of PyTorch and for recorded allocations. One thread.
 
 #pragma once
 
@@ -48,19 +49,22 @@ struct MemoryEndBlock {
 struct MemoryOwner {
   results::MemoryCategory category = results::MEMORY_CATEGORY_UNKNOWN;
   results::MemoryEvidence evidence = results::MEMORY_EVIDENCE_NONE;
+  bool is_backward = false;   // a backward pass, in which gradients come to be
+  bool is_optimizer = false;  // an optimizer's step
 };
 
 // What the account is made of.
 struct MemoryInput {
   // Calls its argument with each event in order of time.
   std::function<void(const std::function<void(const MemoryEvent&)>&)> each;
-  std::vector<MemoryOwner> owners;       // the first stands for a place that is not known
-  std::vector<MemoryRange> end_ranges;   // segments at the end, sorted; empty: not known
-  std::vector<MemoryEndBlock> end_live;  // blocks of the segments that were allocated at the end
-  uint64_t before_bytes = 0;             // live before, as the allocator counted; 0: not known
-  bool tells_returns = false;            // the events tell when a block is in the pool again
-  bool has_optimizer = false;            // an optimizer ran
-  std::vector<int64_t> step_ends;        // of named steps, ascending
+  std::vector<MemoryOwner> owners;        // the first stands for a place that is not known
+  std::vector<MemoryRange> end_ranges;    // segments at the end, sorted; empty: not known
+  std::vector<MemoryEndBlock> end_live;   // blocks of the segments that were allocated at the end
+  uint64_t before_bytes = 0;              // live before, as the allocator counted; 0: not known
+  bool tells_returns = false;             // the events tell when a block is in the pool again
+  bool has_optimizer = false;             // an optimizer ran
+  std::vector<int64_t> optimizer_begins;  // of named steps of an optimizer, ascending
+  std::vector<int64_t> step_ends;         // of named steps, ascending
 };
 
 struct MemoryLiveBlock {

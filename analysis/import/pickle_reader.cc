@@ -217,7 +217,11 @@ bool PickleReader::PopToMark(size_t* first) {
 
 bool PickleReader::Memoize(uint64_t index) {
   if (stack_.empty()) return Fail("keeps a value that does not exist");
-  if (index >= memo_.size()) {
+  if (index == memo_.size()) {
+    memo_.push_back(stack_.back());
+    return true;
+  }
+  if (index > memo_.size()) {
     if (index > memo_.size() + kMemoSlack) return Fail("numbers a value out of order");
     memo_.resize(index + 1, PickleValue(PickleKind::kMark, 0));
   }
@@ -487,6 +491,13 @@ bool PickleReader::Step(uint8_t code, bool* has_ended) {
 Result<PickleValue> PickleReader::Read() {
   bool has_ended = false;
   while (!has_ended) {
+    // Most codes of a snapshot name a value that was kept.
+    while (end_ - at_ > 1 && *at_ == 'h' && stack_.size() < kMostStack) {
+      const size_t index = static_cast<unsigned char>(at_[1]);
+      if (index >= memo_.size() || memo_[index].kind() == PickleKind::kMark) break;
+      stack_.push_back(memo_[index]);
+      at_ += 2;
+    }
     if (!Need(1)) {
       if (!error_) Fail("is its last, and the pickle has no end: the file was cut");
       return error_;

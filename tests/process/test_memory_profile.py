@@ -240,6 +240,31 @@ def test_what_was_there_before_is_inferred_from_gradients(tmp_path):
                      "unknown": (4096, "none")}
 
 
+def test_gradients_are_known_by_their_life(tmp_path):
+    """Autograd gives the gradients that its nodes make to the parameters: AccumulateGrad allocates none."""
+    device = Allocator()
+    device.is_recording = False
+    room = device.segment(512 * MIB)
+    for i in range(6):
+        device.alloc(room + i * MIB, MIB)
+    device.begin_recording()
+    for step in range(2):
+        gradients = []
+        for i in range(2):
+            passing = device.alloc(room + (30 + i) * MIB, 3 * MIB, "autograd:0:MmBackward0", "train.py:45:backward")
+            gradients.append(device.alloc(room + (20 + i) * MIB, MIB, "autograd:0:MmBackward0", "train.py:45:backward"))
+            device.free(passing)
+        device.mark("Optimizer.step#Adam.step", True)
+        device.free(device.alloc(room + 40 * MIB, 8 * MIB, "/torch/optim/adam.py:300:_multi_tensor_adam"))
+        device.mark("Optimizer.step#Adam.step", False)
+        for each in gradients:
+            device.free(each)
+    result = profile(tmp_path / "s.pickle", device)
+    found = {each["category"]: (each["bytes"], each["evidence"]) for each in result["categories"]}
+    assert found == {"parameters": (2 * MIB, "size"), "optimizer_state": (4 * MIB, "size"), "gradients": (2 * MIB, "life"),
+                     "temporary": (8 * MIB, "stack")}
+
+
 def test_growth_of_steps(tmp_path):
     device = Allocator()
     room = device.segment(64 * MIB)

@@ -58,8 +58,11 @@ class OpenOperations {
     const auto [at, is_new] = known_.try_emplace(key, static_cast<uint32_t>(owners_.size()));
     if (is_new) {
       const bool is_known = judge.category() != results::MEMORY_CATEGORY_UNKNOWN;
-      owners_.push_back({judge.category(), is_known ? results::MEMORY_EVIDENCE_OPERATION
-                                                    : results::MEMORY_EVIDENCE_NONE});
+      owners_.push_back(
+          {judge.category(),
+           is_known ? results::MEMORY_EVIDENCE_OPERATION : results::MEMORY_EVIDENCE_NONE,
+           judge.category() == results::MEMORY_CATEGORY_TEMPORARY,
+           judge.category() == results::MEMORY_CATEGORY_OPTIMIZER_STATE});
       names_.push_back(name);
     }
     return at->second;

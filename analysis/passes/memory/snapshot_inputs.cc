@@ -75,33 +75,44 @@ std::string NameOfStack(const MemorySnapshot& snapshot, uint32_t stack) {
 // Returns what each stack's memory is for. `has_optimizer`: a frame of an optimizer is among them.
 std::vector<MemoryOwner> OwnersOf(const MemorySnapshot& snapshot, bool* has_optimizer) {
   std::vector<results::MemoryCategory> of_frame;
+  std::vector<bool> is_optimizer;
   of_frame.reserve(snapshot.frames.size());
   for (const SnapshotFrame& frame : snapshot.frames) {
     const std::string_view file = snapshot.texts[frame.file];
     of_frame.push_back(CategoryOfFrame({file, snapshot.texts[frame.function]}));
-    *has_optimizer |= file.find("optim") != std::string_view::npos ||
-                      of_frame.back() == results::MEMORY_CATEGORY_OPTIMIZER_STATE;
+    is_optimizer.push_back(file.find("optim") != std::string_view::npos ||
+                           file.find("adam") != std::string_view::npos ||
+                           of_frame.back() == results::MEMORY_CATEGORY_OPTIMIZER_STATE);
+    *has_optimizer |= is_optimizer.back();
   }
   std::vector<MemoryOwner> owners(snapshot.stack_ends.size());
   for (size_t stack = 1; stack < owners.size(); ++stack) {
+    MemoryOwner& owner = owners[stack];
     MemoryJudge judge;
-    for (uint64_t i = snapshot.stack_ends[stack - 1]; i < snapshot.stack_ends[stack]; ++i)
+    for (uint64_t i = snapshot.stack_ends[stack - 1]; i < snapshot.stack_ends[stack]; ++i) {
       judge.Add(of_frame[snapshot.stack_frames[i]]);
-    owners[stack].category = judge.category();
-    if (judge.category() != results::MEMORY_CATEGORY_UNKNOWN)
-      owners[stack].evidence = results::MEMORY_EVIDENCE_STACK;
+      owner.is_optimizer = owner.is_optimizer || is_optimizer[snapshot.stack_frames[i]];
+    }
+    owner.category = judge.category();
+    if (owner.category != results::MEMORY_CATEGORY_UNKNOWN)
+      owner.evidence = results::MEMORY_EVIDENCE_STACK;
+    owner.is_backward = owner.category == results::MEMORY_CATEGORY_TEMPORARY && !owner.is_optimizer;
+    // A forward pass that an optimizer calls is none of its work.
+    owner.is_optimizer =
+        owner.is_optimizer && (owner.category == results::MEMORY_CATEGORY_TEMPORARY ||
+                               owner.category == results::MEMORY_CATEGORY_OPTIMIZER_STATE);
   }
   return owners;
 }
 
-std::vector<int64_t> StepEnds(const MemorySnapshot& snapshot, size_t device,
-                              std::string_view name) {
-  std::vector<int64_t> ends;
+std::vector<int64_t> TimesOf(const MemorySnapshot& snapshot, size_t device, std::string_view name,
+                             bool is_begin) {
+  std::vector<int64_t> times;
   for (const SnapshotMark& mark : snapshot.marks)
-    if (!mark.is_begin && mark.device == device &&
+    if (mark.is_begin == is_begin && mark.device == device &&
         std::string_view(snapshot.texts[mark.name]).starts_with(name))
-      ends.push_back(snapshot.start_ns + mark.time_ns);
-  return ends;
+      times.push_back(snapshot.start_ns + mark.time_ns);
+  return times;
 }
 
 }  // namespace
@@ -135,8 +146,9 @@ std::vector<DeviceMemoryInput> InputsOfSnapshot(const MemorySnapshot& snapshot) 
     input.owners = owners;
     input.has_optimizer = has_optimizer;
     input.tells_returns = true;
-    input.step_ends = StepEnds(snapshot, device, kStepMark);
-    if (input.step_ends.empty()) input.step_ends = StepEnds(snapshot, device, kOptimizerMark);
+    input.optimizer_begins = TimesOf(snapshot, device, kOptimizerMark, true);
+    input.step_ends = TimesOf(snapshot, device, kStepMark, false);
+    if (input.step_ends.empty()) input.step_ends = TimesOf(snapshot, device, kOptimizerMark, false);
     each.name = [&snapshot](uint32_t owner) { return NameOfStack(snapshot, owner); };
     inputs.push_back(std::move(each));
   }

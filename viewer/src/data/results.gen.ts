@@ -1580,7 +1580,7 @@ export interface MemoryProfileCategory {
   host: string;
   device: string;
   category: "unknown" | "parameters" | "gradients" | "optimizer_state" | "activations" | "temporary" | "communication" | "kv_cache" | "graphs";
-  evidence: "none" | "stack" | "pool" | "size" | "operation";
+  evidence: "none" | "stack" | "pool" | "size" | "operation" | "life";
   bytes: number;
   ratio: number;
   count: number;
@@ -1592,7 +1592,7 @@ export interface MemoryProfileStack {
   device: string;
   name: string;
   category: "unknown" | "parameters" | "gradients" | "optimizer_state" | "activations" | "temporary" | "communication" | "kv_cache" | "graphs";
-  evidence: "none" | "stack" | "pool" | "size" | "operation";
+  evidence: "none" | "stack" | "pool" | "size" | "operation" | "life";
   bytes: number;
   ratio: number;
   count: number;
