@@ -68,7 +68,7 @@ class AddressMap {
     bool is_used = false;
   };
 
-  // Addresses of blocks differ above their lowest bits.
+  // Returns where an address belongs. Addresses of blocks differ above their lowest bits.
   size_t Home(uint64_t address) const {
     const uint64_t mixed = (address ^ address >> 32) * 0x9e3779b97f4a7c15ull;
     return static_cast<size_t>(mixed >> 20) & (slots_.size() - 1);

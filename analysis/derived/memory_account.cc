@@ -22,11 +22,14 @@ struct BeforeRecording {
   bool has_free = false;  // the events tell when the program gives a block back
   bool has_reserved = false, fits = true;
   std::unordered_map<uint64_t, uint64_t> most_gradients;  // by size, live at once
-  std::vector<bool> gradients;  // by number of allocation: known by their life; may be shorter
+  // By number of allocation: known by their life; may be shorter. What an operation of an optimizer
+  // allocates passes, if it is freed before the next backward pass.
+  std::vector<bool> gradients, passing;
 };
 
 // Finds gradients: what a backward pass allocates, and what still lives when the optimizer begins.
-// Counts those of each size that live at once, with those whose place says it.
+// Counts those of each size that live at once, with those whose place says it. Finds what
+// operations of an optimizer need for a moment.
 class GradientFinder {
  public:
   GradientFinder(const MemoryInput& input, BeforeRecording* out) : input_(input), out_(*out) {}
@@ -39,10 +42,21 @@ class GradientFinder {
       Count(event.address, event.bytes);
     } else if (owner.is_backward) {
       young_[event.address] = {number, event.bytes};
+      if (of_optimizer_.size() != 0) of_optimizer_.Clear();
+    } else if (IsOfOptimizer(owner)) {
+      of_optimizer_[event.address] = number;
     }
+  }
+  static bool IsOfOptimizer(const MemoryOwner& owner) {
+    return owner.category == results::MEMORY_CATEGORY_OPTIMIZER_STATE &&
+           owner.evidence == results::MEMORY_EVIDENCE_OPERATION;
   }
   void Free(uint64_t address) {
     young_.Erase(address);
+    if (const uint64_t* const number = of_optimizer_.Find(address)) {
+      Note(*number, &out_.passing);
+      of_optimizer_.Erase(address);
+    }
     const uint64_t* const bytes = gradients_.Find(address);
     if (bytes == nullptr) return;
     --counts_[*bytes];
@@ -57,19 +71,23 @@ class GradientFinder {
       has_begun = true;
     if (!has_begun) return;
     young_.Each([this](uint64_t address, const std::pair<uint64_t, uint64_t>& block) {
-      out_.gradients.resize(std::max<size_t>(out_.gradients.size(), block.first + 1));
-      out_.gradients[block.first] = true;
+      Note(block.first, &out_.gradients);
       Count(address, block.second);
     });
     if (young_.size() != 0) young_.Clear();
   }
   void Forget() {
     young_.Clear();
+    of_optimizer_.Clear();
     gradients_.Clear();
     counts_.clear();
   }
 
  private:
+  static void Note(uint64_t number, std::vector<bool>* numbers) {
+    numbers->resize(std::max<size_t>(numbers->size(), number + 1));
+    (*numbers)[number] = true;
+  }
   void Count(uint64_t address, uint64_t bytes) {
     gradients_[address] = bytes;
     uint64_t& most = out_.most_gradients[bytes];
@@ -81,6 +99,7 @@ class GradientFinder {
   uint64_t number_ = 0;
   size_t next_ = 0;
   AddressMap<std::pair<uint64_t, uint64_t>> young_;  // number and bytes
+  AddressMap<uint64_t> of_optimizer_;                // number
   AddressMap<uint64_t> gradients_;                   // bytes
   std::unordered_map<uint64_t, uint64_t> counts_;    // by bytes
 };
@@ -298,6 +317,9 @@ void AccountMaker::Alloc(const MemoryEvent& event) {
   const uint64_t number = allocations_++;
   if (number < before_.gradients.size() && before_.gradients[number] && owner.is_backward)
     owner = {results::MEMORY_CATEGORY_GRADIENTS, results::MEMORY_EVIDENCE_LIFE, false, false};
+  if (number < before_.passing.size() && before_.passing[number] &&
+      GradientFinder::IsOfOptimizer(owner))
+    owner = {results::MEMORY_CATEGORY_TEMPORARY, results::MEMORY_EVIDENCE_LIFE, false, false};
   AddBlock(event.address, {event.bytes, event.owner, false, false, owner});
 }
 

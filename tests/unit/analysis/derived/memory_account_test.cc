@@ -149,6 +149,31 @@ TEST(MemoryAccountTest, PointsAreFewAndHaveThePeak) {
   EXPECT_EQ(peaks, 1);
 }
 
+TEST(MemoryAccountTest, LifeTellsGradientsAndWhatPasses) {
+  using namespace results;
+  const std::vector<MemoryOwner> owners = {
+      {},
+      {MEMORY_CATEGORY_TEMPORARY, MEMORY_EVIDENCE_OPERATION, true, false},
+      {MEMORY_CATEGORY_OPTIMIZER_STATE, MEMORY_EVIDENCE_OPERATION, false, true}};
+  Events events;
+  events.Add(MemoryChange::kAlloc, 1, 100).owner = 1;  // lives: a gradient
+  events.Add(MemoryChange::kAlloc, 2, 1000).owner = 1;
+  events.Add(MemoryChange::kFree, 2, 1000);
+  events.Add(MemoryChange::kAlloc, 3, 10'000).owner = 2;   // stays
+  events.Add(MemoryChange::kAlloc, 4, 100'000).owner = 2;  // passes
+  events.Add(MemoryChange::kFree, 4, 100'000);
+  events.Add(MemoryChange::kFree, 1, 100);
+  events.Add(MemoryChange::kAlloc, 1, 100).owner = 1;  // the next backward pass
+  events.Add(MemoryChange::kFree, 3, 10'000);
+  const MemoryAccount account = AccountOfMemory(events.Input(owners));
+  ASSERT_EQ(account.peak, 110'100u);
+  ASSERT_EQ(account.live_at_peak.size(), 3u);
+  EXPECT_EQ(account.live_at_peak[0].of.category, MEMORY_CATEGORY_GRADIENTS);
+  EXPECT_EQ(account.live_at_peak[0].of.evidence, MEMORY_EVIDENCE_LIFE);
+  EXPECT_EQ(account.live_at_peak[1].of.category, MEMORY_CATEGORY_OPTIMIZER_STATE);
+  EXPECT_EQ(account.live_at_peak[2].of.category, MEMORY_CATEGORY_TEMPORARY);
+}
+
 // A pool of this segment whose blocks of 10 MiB are used, but for those given.
 MemoryFailure FailureWith(const std::vector<int>& free, const std::vector<int>& waits,
                           bool is_private, uint64_t asked, uint64_t device_free) {
