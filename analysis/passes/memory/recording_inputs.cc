@@ -72,7 +72,7 @@ class OpenOperations {
     if (is_new) {
       const std::string text = ops_.process().String(name);
       at->second = CategoryOfFrame({"", text});
-      // An optimizer's operations: what it keeps is not told apart from what it needs for a moment.
+      // What an optimizer needs for a moment is found by its life (MemoryAccount).
       if (ops_.name_kind(name) == NameKind::kOptimizerStep)
         at->second = results::MEMORY_CATEGORY_OPTIMIZER_STATE;
       if (ops_.name_kind(name) == NameKind::kLoaderNext)
