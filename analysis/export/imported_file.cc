@@ -79,6 +79,7 @@ class Writer {
 
   // Returns why a reader could not give the process back as it is; empty: it can.
   std::string WhyNot() const {
+    if (process_.memory_snapshot != nullptr) return "it is a memory snapshot of PyTorch";
     size_t bytes = 0, longest = 0;
     for (const auto& [id, text] : process_.strings) {
       bytes += text.size();

@@ -9,6 +9,7 @@
 
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/chrome_input.h"
+#include "analysis/import/snapshot_import.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/import/xspace_input.h"
 
@@ -26,25 +27,30 @@ Recording FindXSpaces(const codec::InputPath& path) {
   return found;
 }
 
-template <std::vector<ForeignFile> (*kFind)(const codec::InputPath&)>
-Recording FindJson(const codec::InputPath& path) {
+template <std::vector<ForeignFile> (*kFind)(const codec::InputPath&),
+          Error (*kImport)(const std::vector<ForeignFile>&, const OpenOptions&, ModelBuilder*)>
+Recording FindFiles(const codec::InputPath& path) {
   Recording found;
   found.files = kFind(path);
   found.import = [files = found.files](const OpenOptions& options, ModelBuilder* model) {
-    return ImportChrome(files, options, model);
+    return kImport(files, options, model);
   };
   return found;
 }
 
-// A folder of a run may have JSON beside its planes.
+// A folder of a run may have JSON beside its planes. A pickle is known by its first bytes, also in
+// a compressed file, which may be JSON otherwise.
 constexpr Importer kImporters[] = {
     {.name = kXSpaceImporter,
      .find = FindXSpaces<FindXSpaceRun>,
      .find_below = FindXSpaces<FindXSpaceRunBelow>,
      .is_below_first = true},
+    {.name = kSnapshotImporter,
+     .find = FindFiles<SnapshotFiles, ImportSnapshots>,
+     .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},
     {.name = kChromeImporter,
-     .find = FindJson<ChromeFiles>,
-     .find_below = FindJson<ChromeFilesBelow>,
+     .find = FindFiles<ChromeFiles, ImportChrome>,
+     .find_below = FindFiles<ChromeFilesBelow, ImportChrome>,
      .looks = LooksLikeTrace},
 };
 

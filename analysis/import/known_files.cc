@@ -94,7 +94,7 @@ constexpr KnownJson kKnownJson[] = {
     {{"speedscope.app/file-format-schema", ""}, "a profile for speedscope", kTakeJson},
     {{"\"segments\"", "\"device_traces\""},
      "a snapshot of PyTorch's memory",
-     "record the program with `gpuprof run`: `gpuprof stats tensors` shows its memory"},
+     "name the pickle that torch.cuda.memory._dump_snapshot wrote"},
     {{"\"schema\"", "\"nodes\""}, "an execution trace of PyTorch", kTakeJson},
     {{"\"timeDeltas\"", "\"nodes\""}, "a profile of V8 (.cpuprofile)", kRecord},
     {{"\"resourceSpans\"", ""}, "a trace of OpenTelemetry", kRecord},
@@ -224,9 +224,8 @@ std::string WhatFileIs(std::string_view beginning, std::string_view name) {
   for (const KnownFile& known : kKnown)
     if (IsKnown(known, beginning, name)) return Words(known.what, known.remedy);
   if (IsPickle(beginning)) {
-    return Words("a Python pickle, as PyTorch keeps snapshots of memory",
-                 "gpuprof opens none, because a pickle can run code; record the program with "
-                 "`gpuprof run`, and see `gpuprof stats tensors`");
+    return Words("a Python pickle",
+                 "gpuprof reads those of torch.cuda.memory._dump_snapshot, which have no code");
   }
   if (beginning.substr(0, 64).find("brain.Event:") != std::string_view::npos) {
     return Words("a file of events of TensorBoard (tfevents)",

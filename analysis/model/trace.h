@@ -450,8 +450,9 @@ inline constexpr uint32_t kNoCudaId = 0xffffffff;
 // No process: Process::parent of a process whose parent was not recorded.
 inline constexpr size_t kNoProcess = static_cast<size_t>(-1);
 
-class KernelRules;  // symbols/kernel_rule_file.h
-class RowStore;     // model/row_store.h
+class KernelRules;      // symbols/kernel_rule_file.h
+class RowStore;         // model/row_store.h
+struct MemorySnapshot;  // model/memory_snapshot.h
 
 struct Process {
   int32_t pid = 0;
@@ -509,6 +510,8 @@ struct Process {
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
   std::vector<std::shared_ptr<const HloModule>> hlo_modules;
+  // What PyTorch's allocator wrote of itself; null: the recording is not a snapshot.
+  std::shared_ptr<const MemorySnapshot> memory_snapshot;
   // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
   // entries, at the end, of some that shared addresses with others: see model/modules.h.
   std::vector<proto::Module> modules;

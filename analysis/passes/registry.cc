@@ -36,6 +36,7 @@
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
+#include "proto/results/memory_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
@@ -254,6 +255,13 @@ const std::vector<PassEntry>& PassTable() {
        "stacks",
        {Kind::kHeap, Kind::kTensor, Kind::kMapping},
        kSteps | TableSet{Kind::kPython}},
+      {{"memory_profile",
+        "Memory of PyTorch: peak, what was live at it, pools, requests that failed"},
+       RunMemoryProfile,
+       results::MemoryProfile::descriptor,
+       "stacks",
+       {Kind::kTensor},
+       kSteps | TableSet{Kind::kOp}},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        results::Locks::descriptor,

@@ -42,6 +42,7 @@ constexpr Entry kEntries[] = {
     {"Steps", StepsLayouts},
     {"Streams", StreamsLayouts},
     {"Syncs", SyncLayouts},
+    {"MemoryProfile", MemoryProfileLayouts},
     {"TfData", TfDataLayouts},
     {"Threads", ThreadsLayouts},
     {"UnifiedMemory", UnifiedMemoryLayouts},

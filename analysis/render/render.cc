@@ -28,6 +28,7 @@
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
+#include "proto/results/memory_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
@@ -100,6 +101,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
+      {results::MemoryProfile::descriptor, TextOf<results::MemoryProfile, MemoryProfileText>},
       {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},
       {results::Threads::descriptor, TextOf<results::Threads, ThreadsText>},
       {results::Health::descriptor, TextOf<results::Health, HealthText>},

@@ -54,6 +54,7 @@ class StepSeries;
 class Steps;
 class Streams;
 class Syncs;
+class MemoryProfile;
 class TfData;
 class Threads;
 class Trials;
@@ -124,6 +125,7 @@ std::string CountersText(const results::Counters& result, const TextOptions& opt
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string FilesText(const results::Files& result, const TextOptions& options);
+std::string MemoryProfileText(const results::MemoryProfile& result, const TextOptions& options);
 std::string TfDataText(const results::TfData& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);

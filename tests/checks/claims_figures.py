@@ -7,6 +7,7 @@ import re
 
 # Page, words with the figure in a group, file, and the constant in a group.
 FIGURES = [
+    ("docs/analysing.md", r"`timeline` in JSON has at most (\d+) moments", "analysis/derived/memory_account.h", r"kMostMemoryPoints = (\d+);"),
     ("docs/limits.md", r"Up to (\d+ MiB) \(`--memory`\)", "proto/contract.h", r'X\(kEnvMemory, "GPUPROF_MEMORY", "([^"]+)"'),
     ("docs/limits.md", r"up to (\d+ MiB) for the rings", "proto/contract.h", r'X\(kEnvRingMemory, "GPUPROF_RING_MEMORY", "([^"]+)"'),
     ("docs/recording.md", r"regular file of at most (\d+ KiB)", "launcher/base/settings_file.cc", r"kMostBytes = ([^;]+);"),

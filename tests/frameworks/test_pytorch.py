@@ -295,6 +295,8 @@ def test_cpu_tensors_of_captures_that_begin_late(session):
     assert (device["name"], device["peak_bytes"]) == ("cpu", peak)
     assert device.get("implied_free_count", 0) == 0
     assert device.get("end_bytes", 0) == sum(live.values()), "of the second capture alone"
+    (row,) = json.loads(gpuprof("stats", "memory_profile", "--json", outcome.bundle).out)["devices"]
+    assert (row["name"], row["recorded_peak_bytes"], row["end_bytes"]) == ("cpu", peak, sum(live.values()))
 
 
 def test_torch_profiler_still_works_inside(record, profiled):

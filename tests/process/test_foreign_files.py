@@ -197,7 +197,7 @@ FOREIGN = {
     "run.sqlite": (None, "an SQLite database, as `nsys export` makes it", "gpuprof run"),
     "run.nsys-rep": (b"\x00\x01\x02" * 50, "a report of Nsight Systems", "gpuprof run"),
     "run.ncu-rep": (b"NVR\0" + bytes(90), "a report of Nsight Compute", "ncu-ui"),
-    "snapshot.pickle": (pickle.dumps({"segments": []}, protocol=4), "a Python pickle", "can run code"),
+    "thing.pickle": (pickle.dumps({"a": 1}, protocol=4), "pickle", "torch.cuda.memory._dump_snapshot"),
     "table.parquet": (b"PAR1" + bytes(90), "Parquet", "name a bundle"),
     "table.arrow": (b"ARROW1\0\0" + bytes(90), "Arrow", "name a bundle"),
     "table.h5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "HDF5", "name a bundle"),
@@ -211,7 +211,7 @@ FOREIGN = {
     "scope.json": (b'{"$schema": "https://www.speedscope.app/file-format-schema.json", "profiles": []}', "speedscope", "export_chrome_trace"),
     "execution.json": (b'{"schema": "1.1.1-chakra.0.0.4", "nodes": []}', "an execution trace of PyTorch", "export_chrome_trace"),
     "v8.json": (b'{"nodes": [], "samples": [], "timeDeltas": []}', "V8", "gpuprof run"),
-    "snapshot.json": (b'{"segments": [], "device_traces": []}', "a snapshot of PyTorch's memory", "gpuprof run"),
+    "snapshot.json": (b'{"segments": [], "device_traces": []}', "a snapshot of PyTorch's memory", "torch.cuda.memory._dump_snapshot"),
     "empty.json": (b"", "the file is empty", "record again"),
     "empty.gpt": (b"", "the file is empty", "record again"),
 }
@@ -228,7 +228,7 @@ def test_other_files_are_named(tmp_path, name, verb):
     assert what in words and remedy in words, words
 
 
-@pytest.mark.parametrize("name", ["xz.json.xz", "run.sqlite", "snapshot.pickle", "table.parquet"])
+@pytest.mark.parametrize("name", ["xz.json.xz", "run.sqlite", "thing.pickle", "table.parquet"])
 def test_other_files_are_named_behind_a_compression_and_in_an_archive(tmp_path, name):
     content, what, remedy = FOREIGN[name]
     content = sqlite(tmp_path / "run.sqlite") if content is None else content

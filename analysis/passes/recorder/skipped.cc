@@ -49,6 +49,7 @@ const std::vector<Kind>& Kinds() {
 
 bool HasRows(const std::vector<const Process*>& processes, const TableSet& tables) {
   for (const Process* process : processes) {
+    if (process->memory_snapshot != nullptr && tables.Has(ChunkKind::kTensor)) return true;
     for (const Track& track : process->tracks) {
       const bool any = std::any_of(
           track.extents.begin(), track.extents.end(),

@@ -25,6 +25,7 @@ export interface Passes {
   ranges: { result: Ranges; by: "name" | "domain" };
   counters: { result: Counters; by: never };
   heap: { result: Heap; by: never };
+  memory_profile: { result: MemoryProfile; by: never };
   locks: { result: Locks; by: never };
   files: { result: Files; by: "path" | "thread" };
   tf_data: { result: TfData; by: never };
@@ -265,6 +266,15 @@ export interface Heap {
   mapping_stacks: MappingStack[];
   call_stacks: CallStacks | null;
   tensor_histories: TensorHistory[];
+}
+
+export interface MemoryProfile {
+  meta: Meta;
+  devices: MemoryProfileDevice[];
+  categories: MemoryProfileCategory[];
+  stacks: MemoryProfileStack[];
+  timeline: MemoryProfilePoint[];
+  failures: MemoryProfileFailure[];
 }
 
 export interface Locks {
@@ -1525,6 +1535,111 @@ export interface TensorHistory {
   live_bytes: number[];
   owners: TensorOwner[];
   host: string;
+}
+
+export interface MemoryProfileDevice {
+  pid: number;
+  host: string;
+  name: string;
+  source: "recording" | "snapshot";
+  event_count: number;
+  peak_bytes: number;
+  peak_time_ns: number;
+  peak_range: string;
+  recorded_peak_bytes: number;
+  before_bytes: number;
+  before_count: number;
+  before_freed_bytes: number;
+  end_bytes: number;
+  end_count: number;
+  recorded_end_bytes: number;
+  requested_end_bytes: number | null;
+  pending_end_bytes: number | null;
+  reserved_peak_bytes: number | null;
+  reserved_at_peak_bytes: number | null;
+  reserved_end_bytes: number | null;
+  segment_count: number | null;
+  pool_free_bytes: number | null;
+  largest_free_bytes: number | null;
+  fragmentation_ratio: number | null;
+  private_pool_bytes: number | null;
+  private_free_bytes: number | null;
+  growth_per_step_bytes: number | null;
+  step_count: number;
+  uncounted_count: number;
+  uncounted_bytes: number;
+  implied_free_count: number;
+  unknown_event_count: number;
+  before_peak_bytes: number;
+  peak_count: number;
+  reported_peak_bytes: number | null;
+}
+
+export interface MemoryProfileCategory {
+  pid: number;
+  host: string;
+  device: string;
+  category: "unknown" | "parameters" | "gradients" | "optimizer_state" | "activations" | "temporary" | "communication" | "kv_cache" | "graphs";
+  evidence: "none" | "stack" | "pool" | "size" | "operation" | "life";
+  bytes: number;
+  ratio: number;
+  count: number;
+}
+
+export interface MemoryProfileStack {
+  pid: number;
+  host: string;
+  device: string;
+  name: string;
+  category: "unknown" | "parameters" | "gradients" | "optimizer_state" | "activations" | "temporary" | "communication" | "kv_cache" | "graphs";
+  evidence: "none" | "stack" | "pool" | "size" | "operation" | "life";
+  bytes: number;
+  ratio: number;
+  count: number;
+  before: boolean;
+  largest_bytes: number;
+}
+
+export interface MemoryProfilePoint {
+  pid: number;
+  host: string;
+  device: string;
+  time_ns: number;
+  allocated_bytes: number;
+  reserved_bytes: number | null;
+  pending_bytes: number | null;
+  unknown_bytes: number;
+  parameters_bytes: number;
+  gradients_bytes: number;
+  optimizer_state_bytes: number;
+  activations_bytes: number;
+  temporary_bytes: number;
+  communication_bytes: number;
+  kv_cache_bytes: number;
+  graphs_bytes: number;
+  peak: boolean;
+}
+
+export interface MemoryProfileFailure {
+  pid: number;
+  host: string;
+  device: string;
+  time_ns: number;
+  name: string;
+  asked_bytes: number;
+  device_free_bytes: number;
+  reserved_bytes: number;
+  allocated_bytes: number;
+  pending_bytes: number;
+  pool_free_bytes: number;
+  largest_free_bytes: number;
+  private_pool_bytes: number;
+  private_free_bytes: number;
+  shortage: "unknown" | "capacity" | "fragmentation" | "pending_free" | "graph_pools";
+  largest_fit_bytes: number;
+  fits_unfragmented: boolean;
+  largest_free_later_bytes: number;
+  exact: boolean;
 }
 
 export interface LockKind {
