@@ -119,6 +119,20 @@ bool ParseHeap(const char* mode, const char* end, tracer::Settings* settings) {
   return true;
 }
 
+// "shapes" or "names".
+bool ParseOps(const char* detail, const char* end, tracer::Settings* settings) {
+  const size_t bytes = static_cast<size_t>(end - detail);
+  settings->op_names_alone = bytes == 5 && __builtin_memcmp(detail, "names", bytes) == 0 ? 1 : 0;
+  return settings->op_names_alone != 0 ||
+         (bytes == 6 && __builtin_memcmp(detail, "shapes", bytes) == 0);
+}
+
+// Reads what stands behind the '=' of a source.
+bool ParseValue(uint32_t source, const char* value, const char* end, tracer::Settings* settings) {
+  if (source == proto::kSourceHeap) return ParseHeap(value, end, settings);
+  return source == proto::kSourceOps && ParseOps(value, end, settings);
+}
+
 bool ParseSources(const char* list, tracer::Settings* settings) {
   settings->sources = 0;
   for (const char* p = list; *p != 0;) {
@@ -134,8 +148,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
   if (is(name)) source = proto::constant | (needs);
     GPUPROF_SOURCES(GPUPROF_MATCH)
 #undef GPUPROF_MATCH
-    if (source == 0 ||
-        (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
+    if (source == 0 || (equals != end && !ParseValue(source, equals + 1, end, settings)))
       return false;
     settings->sources |= source;
     p = *end == ',' ? end + 1 : end;
@@ -227,6 +240,7 @@ void ReadSources() {
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
+  g_settings.op_names_alone = 0;
   g_settings.sources = proto::kDefaultSources;
 }
 

@@ -394,6 +394,7 @@ void Drain::WriteHealth() {
   // The ring file's header has the reason in words.
   if (RowsLost() != 0 && file.trouble[0] != 0) AppendNote(&writer, "disk", file.trouble);
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
+  if (const char* why = TorchInputsNote()) AppendNote(&writer, "torch", why);
   AppendSamplerNotes(&writer);
   if (const char* why = host_->tensorflow->refusal.load(std::memory_order_acquire))
     AppendNote(&writer, "tensorflow", why);

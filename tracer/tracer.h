@@ -31,9 +31,10 @@ struct Settings {
   uint64_t start_id;
   uint32_t sources;  // proto::kSource* bits asked for
   proto::HeapMode heap_mode;
-  uint32_t heap_period;    // bytes
-  uint32_t stack_depth;    // 0: no stacks
-  char python_globs[512];  // --python=trace:GLOBS, separated by commas; "": no calls
+  uint32_t heap_period;     // bytes
+  uint32_t stack_depth;     // 0: no stacks
+  uint32_t op_names_alone;  // 1: no inputs of operations (--trace=ops=names)
+  char python_globs[512];   // --python=trace:GLOBS, separated by commas; "": no calls
   uint32_t exact_heap_times;
   uint32_t waits_for_room;  // 1: threads wait for room in their rings (--on-full=wait)
   proto::ClockKind clock;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/base/units.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device/device_gaps.h"
 #include "analysis/passes/device/used_devices.h"
@@ -15,6 +16,7 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
+#include "proto/operations.h"
 #include "proto/results/ops.pb.h"
 
 namespace gpuprof::analysis {
@@ -25,6 +27,8 @@ std::string ScopeName(uint8_t scope) {
   const std::string_view known = OpScopeName(scope);
   return known.empty() ? "scope_" + std::to_string(scope) : std::string(known);
 }
+
+std::string ScopeName(proto::OpScope scope) { return ScopeName(static_cast<uint8_t>(scope)); }
 
 void FillPlaces(const OpGroups::Group& group, const OpGroups& all, results::Op* row) {
   for (const auto& [id, place] : group.places) {
@@ -180,6 +184,23 @@ void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results
   for (results::Op& row : *out->mutable_ops()) row.clear_median_ns();
 }
 
+// gpuprof itself reads shapes in windows: says how many calls have them.
+void AddShapeNote(const PassContext& context, results::Ops* out) {
+  if (context.trace().manifest.has_import()) return;
+  uint64_t calls = 0, read = 0;
+  for (const results::Op& row : out->ops()) {
+    const bool is_of_pytorch = row.scope() == ScopeName(proto::OpScope::kFunction) ||
+                               row.scope() == ScopeName(proto::OpScope::kBackward);
+    if (!is_of_pytorch) continue;
+    calls += row.count();
+    if (!row.shapes().empty()) read += row.count();
+  }
+  if (read == 0 || read == calls) return;
+  out->mutable_meta()->add_notes("shapes of " + FormatCount(read) + " of " + FormatCount(calls) +
+                                 " calls were read, in short windows; the rows without a shape "
+                                 "are the other calls");
+}
+
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   const std::string by = context.By("name");
   auto out = std::make_unique<results::Ops>();
@@ -193,6 +214,7 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   if (!has_much_work) FillDevices(context, out.get());
   SortByLargestSelfTime(out.get());
   context.FillCountMeta("ops", out->mutable_meta());
+  if (by == "shape") AddShapeNote(context, out.get());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
   if (has_much_work) {
     out->mutable_meta()->add_notes(

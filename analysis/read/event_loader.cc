@@ -20,6 +20,7 @@
 #include "analysis/read/block_worker.h"
 #include "analysis/read/late_calls.h"
 #include "analysis/read/lazy_rows.h"
+#include "analysis/read/operation_inputs.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
 #include "analysis/read/row_details.h"
@@ -307,6 +308,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const Tabl
   for (const std::unique_ptr<TraceFile>& file : files) {
     file->builder().FinishBlocks(threads);
     JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());
+    JoinOperationInputs(&file->process());
     ReadRangePayloads(&file->process());
     NameStreams(&file->process());
     SeparateModules(file.get());

@@ -263,8 +263,15 @@ std::string ParseSources(std::string_view text, Sources* sources) {
                  GPUPROF_SOURCE_NAME) "comma separated." +
              DidYouMean(name, names);
     }
-    if (equals != std::string::npos && name != "heap")
+    if (equals != std::string::npos && name == "ops") {
+      const std::string value = item.substr(equals + 1);
+      if (value != "shapes" && value != "names")
+        return Quoted(value) +
+               " is not a detail of operations; write ops=shapes (names, and shapes in windows) or "
+               "ops=names";
+    } else if (equals != std::string::npos && name != "heap") {
       return Quoted(name) + " takes no value; write " + name + " alone";
+    }
     const std::string error =
         name == "heap"
             ? ParseHeap(equals == std::string::npos ? "sampled" : item.substr(equals + 1), sources)

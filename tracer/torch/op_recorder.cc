@@ -8,13 +8,16 @@
 #include "tracer/torch/op_recorder.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "proto/contract.h"
 #include "proto/ring.h"
 #include "proto/ticks.h"
 #include "tracer/base/map_table.h"
+#include "tracer/torch/input_shapes.h"
 #include "tracer/torch/op_names.h"
 #include "tracer/torch/sequence_number.h"
+#include "tracer/torch/shape_window.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -40,8 +43,10 @@ struct Binding {
   uint64_t owner;
   OpThread* state;
   uint32_t until_timed;  // callbacks before the next one that is timed
+  // The thread reads the inputs of an operation: those in it are PyTorch's answer, and no events.
+  bool is_reading;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {0, nullptr, 0};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {0, nullptr, 0, false};
 
 struct Observation {
   RingHeader* (*enter)(uint32_t source);
@@ -120,7 +125,9 @@ class CallbackTimer {
   uint64_t start_ = 0;
 };
 
-void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) {
+// Returns the start of the op. 0: it has no place among the open ones.
+uint64_t OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) {
+  uint64_t start = 0;
   const uint32_t depth = ring->open_ops.load(std::memory_order_relaxed);
   if (__builtin_expect(depth < proto::kMaxOpenOps, 1)) {
     proto::OpenOp& open = ring->open_op[depth];
@@ -131,11 +138,45 @@ void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) 
     open.sequence = SequenceNumberOf(op, scope);
     state->open[depth] = op;
     state->has_crossed[depth] = 0;
-    open.start = Now();  // last, so that our own work is outside of the op
+    open.start = start = Now();  // last, so that our own work is outside of the op
   } else {
     CountUp(&counters.too_deep);
   }
   ring->open_ops.store(depth + 1, std::memory_order_release);
+  return start;
+}
+
+// Writes what an op that began at `start` says of its inputs.
+void WriteInputs(RingHeader* ring, uint64_t start, const char* text, uint32_t bytes) {
+  const uint32_t payload = proto::PayloadSlots(bytes);
+  uint64_t at = proto::RingReserve(ring, start, 1 + payload, 1, WakeDrain());
+  if (at == proto::kNoRoom) return;
+  proto::RingStore(proto::RingSlot(ring, at++),
+                   {start, 0, static_cast<uint8_t>(RecordKind::kOpValues), 0, 0, 0, bytes});
+  for (uint32_t i = 0; i < payload; ++i, ++at) {
+    const uint32_t skipped = i * proto::kRecordBytes, left = bytes - skipped;
+    std::memcpy(static_cast<void*>(proto::RingSlot(ring, at)), text + skipped,
+                left < proto::kRecordBytes ? left : proto::kRecordBytes);
+  }
+  if (start > ring->last_time) ring->last_time = start;
+  proto::RingPublish(ring, at);
+}
+
+// Begins an op in a window. Its inputs are read before the guard and before the op's start: the
+// reading is PyTorch's own code, and no part of the op.
+[[gnu::noinline, gnu::cold]] void BeginWithInputs(const void* op, OpScope scope) {
+  char text[proto::kMaxPayloadBytes];
+  binding.is_reading = true;
+  const uint32_t bytes = ReadInputs(op, text, sizeof text);
+  binding.is_reading = false;
+  if (RingHeader* ring = observation.enter(proto::kSourceOps)) {
+    if (OpThread* state = StateOf(ring)) {
+      const uint64_t start = OpenOpOn(ring, state, op, scope);
+      if (bytes != 0 && start != 0) WriteInputs(ring, start, text, bytes);
+    }
+    observation.leave();
+  }
+  if (bytes != 0 && NoteInputsRead()) observation.host->request_tick();
 }
 
 // The place of an op among the open ones; kMaxOpenOps: it is not there. Usually the last.
@@ -213,8 +254,14 @@ void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) 
 
 template <OpScope kScope>
 ContextPointer BeginOp(const void* op) {
+  constexpr bool kHasInputs = kScope == OpScope::kFunction || kScope == OpScope::kBackward;
   if (observing.load(std::memory_order_relaxed)) {
     const CallbackTimer timer;
+    if (__builtin_expect(binding.is_reading, 0)) return {};
+    if (kHasInputs && __builtin_expect(WantsInputs(), 0)) {
+      BeginWithInputs(op, kScope);
+      return {};
+    }
     if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
         observation.functions.is_async(op)) {
       CountUp(&counters.async);
@@ -233,6 +280,7 @@ void EndOp(const void* op, void*) {
   if (!observing.load(std::memory_order_relaxed)) return;
   const uint64_t end = Now();  // first, so that our own work is outside of the op
   const CallbackTimer timer;
+  if (__builtin_expect(binding.is_reading, 0)) return;
   if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
       observation.functions.is_async(op)) {
     return;

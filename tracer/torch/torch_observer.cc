@@ -17,10 +17,12 @@
 #include "proto/contract.h"
 #include "proto/ticks.h"
 #include "tracer/base/loaded_library.h"
+#include "tracer/torch/input_shapes.h"
 #include "tracer/torch/op_names.h"
 #include "tracer/torch/op_recorder.h"
 #include "tracer/torch/protected_call.h"
 #include "tracer/torch/sequence_number.h"
+#include "tracer/torch/shape_window.h"
 #include "tracer/torch/torch_library.h"
 
 namespace gpuprof::tracer {
@@ -84,6 +86,8 @@ struct Observer {
   uint64_t handles[kGroupCount] = {};
   uint32_t registered = 0;  // the first so many handles are valid
   uint64_t ranges_handle = 0;
+  uint64_t inputs_handle = 0;
+  bool tells_inputs = false;  // PyTorch has the functions that do
   bool watches_ranges = false;
   bool ranges_registered = false;
   uint32_t self_tests = 0;
@@ -275,6 +279,7 @@ bool Prepare(const Host* host) {
   uint64_t (*peek)() = nullptr;
   Resolve("_ZN2at15sequence_number4peekEv", &peek);
   SequenceNumbersInit(peek);
+  observer.tells_inputs = InputShapesInit(SymbolIn, observer.library.handle);
   if (!OpRecorderInit(host, observer.functions)) return Refuse("no memory for op names");
   observer.host = host;
   for (const TestOp& op : kTestOps) {
@@ -355,9 +360,32 @@ void UnregisterRanges() {
   ProtectedCall(Unregister, &observer.ranges_handle);
 }
 
-bool Attach() {
+// With this observer PyTorch gives their inputs to all observers. It does nothing else.
+ContextPointer WantInputs(const void*) { return {}; }
+void WantNoOutputs(const void*, void*) {}
+
+bool AddInputs() {
+  constexpr uint32_t kScopes = kGroups[0].members | kGroups[1].members;
+  Registration registration = {MakeCallback({WantInputs, WantNoOutputs}, kScopes), 0};
+  registration.callback.needs_inputs = true;
+  if (!ProtectedCall(Register, &registration)) return false;
+  observer.inputs_handle = registration.handle;
+  return true;
+}
+void RemoveInputs() { ProtectedCall(Unregister, &observer.inputs_handle); }
+
+// Where each allocation is recorded, those of the reading would be among the program's.
+bool WantsInputsRead(const Settings& settings) {
+  const bool records_exact_heap =
+      (settings.sources & proto::kSourceHeap) != 0 && settings.heap_mode == proto::HeapMode::kExact;
+  return settings.op_names_alone == 0 && !records_exact_heap;
+}
+
+bool Attach(const Host* host) {
   UnregisterRanges();
   const bool is_attached = AttachRecorder();
+  if (is_attached && observer.tells_inputs && WantsInputsRead(*host->settings))
+    ShapeWindowsBegin({AddInputs, RemoveInputs});
   RegisterRanges();
   return is_attached;
 }
@@ -372,16 +400,20 @@ bool TorchTryAttach(const Host* host) {
   const bool wants_ops = (sources & proto::kSourceOps) != 0 && !observer.refused;
   const bool wants_memory =
       (sources & proto::kSourceTensors) != 0 && !observer.memory_functions_told;
-  if (wants_ops && IsAttached()) return true;
+  if (wants_ops && IsAttached()) {
+    Work work;
+    ShapeWindowsTick(proto::ReadClockNs(CLOCK_MONOTONIC));
+    return true;
+  }
   if (!wants_ops && !wants_memory) return false;
   if (wants_ops && observer.ready) {
     Work work;
-    return Attach();
+    return Attach(host);
   }
   if (!LoaderChanged(&observer.loader_seen)) return false;
   Work work;
   if (wants_memory) TellMemoryFunctions(host);
-  return wants_ops && Prepare(host) && Attach();
+  return wants_ops && Prepare(host) && Attach(host);
 }
 
 bool TorchTryWatchRanges(const Host* host) {
@@ -403,8 +435,19 @@ void TorchDetach() {
   OpRecorderEnd();
   if (observer.registered == 0 || torn.load(std::memory_order_relaxed)) return;
   Work work;
+  ShapeWindowsEnd();
   RemoveAll();
   state.store("none", std::memory_order_release);
+}
+
+const char* TorchInputsNote() {
+  if (!observer.ready || !WantsInputsRead(*observer.host->settings)) return nullptr;
+  if (!observer.tells_inputs)
+    return "shapes of inputs are not recorded: this PyTorch does not export the functions that "
+           "tell them";
+  return InputsNotRead() == 0 ? nullptr
+                              : "shapes of inputs are missing of some operations: PyTorch could "
+                                "not tell them";
 }
 
 void TorchBeginFile() { NamesBeginFile(); }

@@ -52,6 +52,10 @@ const char* TorchFramework();
 // Any thread.
 uint32_t TorchOpCostNs();
 
+// Why the inputs of operations are not recorded, or not of all in a window. Null: they are, or
+// nobody asks for them. Static storage. Drain thread.
+const char* TorchInputsNote();
+
 // When the process begins another file (after an exec that failed): names are defined again. No op
 // may be observed then.
 void TorchBeginFile();

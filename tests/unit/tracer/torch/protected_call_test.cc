@@ -8,8 +8,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gpuprof::tracer {
 namespace {
@@ -63,6 +65,26 @@ TEST_F(ProtectedCallTest, AnExceptionUnwindsAndIsDropped) {
     EXPECT_EQ(work.done, 0);
     EXPECT_EQ(work.unwound, i % 20 + 1);
   }
+}
+
+// Destructors of the program ask this, and act on it.
+TEST_F(ProtectedCallTest, TheThreadThrowsNoMoreAfterwards) {
+  Work work{3, true};
+  EXPECT_FALSE(ProtectedCall(RunWork, &work));
+  EXPECT_EQ(std::uncaught_exceptions(), 0);
+  EXPECT_EQ(std::current_exception(), nullptr);
+}
+
+TEST_F(ProtectedCallTest, TheExceptionIsDestroyed) {
+  static int destroyed = 0;
+  struct Told {
+    bool counts = true;
+    Told() = default;
+    Told(Told&& other) noexcept { std::swap(counts, other.counts); }
+    ~Told() { destroyed += counts ? 1 : 0; }
+  };
+  EXPECT_FALSE(ProtectedCall([](void*) { throw Told(); }, nullptr));
+  EXPECT_EQ(destroyed, 1);
 }
 
 TEST_F(ProtectedCallTest, ExceptionsAroundAndInsideStillWork) {
