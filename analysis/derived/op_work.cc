@@ -104,12 +104,12 @@ std::optional<uint64_t> ConvolutionFlops(const RowDetail& detail, const Convolut
 // convolution_backward(grad_output, input, weight, ..., output_mask)
 std::optional<uint64_t> ConvolutionBackwardFlops(const RowDetail& detail) {
   constexpr size_t kMask = 10;
-  if (detail.inputs.size() < 3) return std::nullopt;
+  // Without the mask it may be half.
+  if (detail.inputs.size() < 3 || detail.values.size() <= kMask) return std::nullopt;
   const Dims& output = detail.inputs[0].dims;
   const Dims& weight = detail.inputs[2].dims;
   if (output.size() != weight.size() || output.size() < 3 || output[1] <= 0) return std::nullopt;
-  const bool has_mask = detail.values.size() > kMask && !detail.values[kMask].empty();
-  const bool only_weight = has_mask && detail.values[kMask].starts_with("[False");
+  const bool only_weight = detail.values[kMask].starts_with("[False");
   return Whole((only_weight ? 2 : 4) * Product(output) / static_cast<double>(output[1]) *
                Product(weight));
 }
@@ -119,8 +119,9 @@ std::optional<uint64_t> AttentionFlops(const RowDetail& detail, size_t query, si
                                        double passes) {
   const Dims* q = DimsOf(detail, query, 4);
   const Dims* k = DimsOf(detail, query + 1, 4);
-  if (q == nullptr || k == nullptr) return std::nullopt;
-  const bool is_causal = causal < detail.values.size() && detail.values[causal] == "True";
+  // Causal attention is half.
+  if (q == nullptr || k == nullptr || causal >= detail.values.size()) return std::nullopt;
+  const bool is_causal = detail.values[causal] == "True";
   return Whole(4 * passes * Product(*q) * static_cast<double>((*k)[1]) * (is_causal ? 0.5 : 1));
 }
 

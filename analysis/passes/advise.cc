@@ -12,6 +12,7 @@
 
 #include "analysis/advice/rule_table.h"
 #include "analysis/advice/thresholds.h"
+#include "analysis/model/windowed_inputs.h"
 #include "analysis/passes/passes.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/overview.pb.h"
@@ -49,9 +50,11 @@ bool IsSummed(const PassContext& context, results::RuleNeed need) {
          (need == results::RULE_NEED_DEVICE_WORK || need == results::RULE_NEED_CALLS);
 }
 
-// Returns whether operations or kernels have shapes and sizes.
+// Returns whether operations or kernels have shapes and sizes. gpuprof reads those of some
+// operations: what follows from them would be a part of the truth.
 bool AnyDetails(PassContext& context) {
   for (const size_t index : context.selected()) {
+    if (WindowedInputsName(context.process(index)) != 0) continue;
     for (const Track& track : context.process(index).tracks) {
       if (!track.op.detail.empty() || !track.kernel.detail.empty()) return true;
     }

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analysis/base/units.h"
 #include "analysis/model/names.h"
+#include "analysis/model/windowed_inputs.h"
 #include "analysis/passes/device/device_gaps.h"
 #include "analysis/passes/device/used_devices.h"
 #include "analysis/passes/kernels/op_groups.h"
@@ -184,9 +184,12 @@ void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results
   for (results::Op& row : *out->mutable_ops()) row.clear_median_ns();
 }
 
-// gpuprof itself reads shapes in windows: says how many calls have them.
+// Says how many calls have shapes: gpuprof itself reads them in windows.
 void AddShapeNote(const PassContext& context, results::Ops* out) {
-  if (context.trace().manifest.has_import()) return;
+  const bool is_windowed =
+      std::any_of(context.selected().begin(), context.selected().end(),
+                  [&](size_t index) { return WindowedInputsName(context.process(index)) != 0; });
+  if (!is_windowed) return;
   uint64_t calls = 0, read = 0;
   for (const results::Op& row : out->ops()) {
     const bool is_of_pytorch = row.scope() == ScopeName(proto::OpScope::kFunction) ||
@@ -196,9 +199,10 @@ void AddShapeNote(const PassContext& context, results::Ops* out) {
     if (!row.shapes().empty()) read += row.count();
   }
   if (read == 0 || read == calls) return;
-  out->mutable_meta()->add_notes("shapes of " + FormatCount(read) + " of " + FormatCount(calls) +
-                                 " calls were read, in short windows; the rows without a shape "
-                                 "are the other calls");
+  out->mutable_meta()->add_notes("shapes of " + std::to_string(read) + " of " +
+                                 std::to_string(calls) +
+                                 " calls were read, in short windows; the other calls came outside "
+                                 "of them, or have no inputs");
 }
 
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {

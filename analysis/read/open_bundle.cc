@@ -5,10 +5,12 @@
 
 #include "analysis/read/open_bundle.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/base/memory_limit.h"
 #include "analysis/model/trace.h"
+#include "analysis/model/windowed_inputs.h"
 #include "analysis/read/event_loader.h"
 #include "analysis/read/imported_bundle.h"
 #include "analysis/read/lazy_rows.h"
@@ -23,6 +25,17 @@ void TakeProcesses(const TraceFiles& files, ModelBuilder* model) {
     model->AddFaults(file->faults());
     model->AddProcess(std::move(file->process()));
   }
+}
+
+// Returns whether operations may tell shapes: kernels have rates by them. An imported trace may
+// have those of all operations, and a recording those of some.
+bool MayHaveShapes(const Trace& trace, const TraceFiles& files) {
+  if (trace.manifest.has_import()) return true;
+  // For the few that the windows covered, each kernel's operation is looked for.
+  constexpr uint64_t kMostWork = 2'000'000;
+  return std::any_of(files.begin(), files.end(),
+                     [](const auto& file) { return WindowedInputsName(file->process()) != 0; }) &&
+         CountWork(files) <= kMostWork;
 }
 
 // Gives an imported bundle the name and the sizes of what it stands for.
@@ -46,8 +59,7 @@ Error OpenBundle(const InputPath& path, const OpenOptions& options, ModelBuilder
     return error;
   std::shared_ptr<LazyRows> lazy;
   const TraceFiles &files = placed.files, &samplers = placed.samplers;
-  // An imported trace may tell the shapes of operations: its kernels have rates by them.
-  if (trace->manifest.has_import() && trace->tables.Has(proto::ChunkKind::kKernel))
+  if (trace->tables.Has(proto::ChunkKind::kKernel) && MayHaveShapes(*trace, files))
     trace->tables = trace->tables | TableSet{proto::ChunkKind::kOp, proto::ChunkKind::kApi,
                                              proto::ChunkKind::kLaunch};
   // What operations say of themselves tells which of them are steps.

@@ -11,25 +11,17 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/model/windowed_inputs.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-constexpr std::string_view kInputsName = "torch_inputs";
-
 // Segments stay once they came: nearly all are zero, and take no memory.
 const std::atomic<uint32_t> kOneQuestion{1};
-
-uint32_t InputsNameOf(const Process& process) {
-  for (const auto& [id, text] : process.strings)
-    if (text == kInputsName) return id;
-  return 0;
-}
 
 // What an operation that began at this time says of its inputs.
 struct OperationInputs {
@@ -115,10 +107,8 @@ class InputDetails : public SegmentSource {
 
 }  // namespace
 
-bool HasOperationInputs(const Process& process) { return InputsNameOf(process) != 0; }
-
 void JoinOperationInputs(Process* process) {
-  const uint32_t name = InputsNameOf(*process);
+  const uint32_t name = WindowedInputsName(*process);
   if (name == 0) return;
   for (Track& track : process->tracks) {
     const OpValueTable& values = track.op_value;

@@ -11,9 +11,6 @@
 
 namespace gpuprof::analysis {
 
-// Returns whether the process has inputs of operations. Its strings must be there.
-bool HasOperationInputs(const Process& process);
-
 // Makes the column `detail` of operations, in tracks with inputs. The column is lazy: it reads the
 // times of a segment's operations when somebody reads the segment.
 void JoinOperationInputs(Process* process);

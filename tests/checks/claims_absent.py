@@ -50,6 +50,7 @@ ABSENT = [
     ("docs/advice.md", "writes of files are not recorded", says("proto/record.h", r"kFileWrite")),
     ("docs/device-time.md", "dependencies between threads are not recorded", says("analysis/derived/dependency_graph.h", r"[Ww]akes|[Hh]and-?over")),
     ("docs/recording.md", "Reads of pipes, sockets, terminals and character devices are not recorded", does_not_say("inject/hooks/files.cc", r"S_ISREG")),
+    ("docs/recording.md", "such as the stride of a convolution, are not recorded", says("tracer/torch/input_shapes.cc", r"Concrete Inputs")),
     ("docs/recording.md", "Functions written in C are not recorded", says("tracer/python_calls/monitoring.cc", r'"C_RETURN"')),
     ("docs/recording.md", "Calls that were running before a capture began are not recorded",
      does_not_say("tracer/python_calls/call_recorder.cc", r"CountUp\(&g_unbegun\)")),

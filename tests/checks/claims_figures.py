@@ -23,6 +23,10 @@ FIGURES = [
     ("docs/recording.md", r"or for (two seconds)\. Until then TensorFlow", "inject/tensorflow/level.cc", r"kTimeToWarm = ([\d']+);"),
     ("docs/recording.md", r"worked for (15 s) before", "inject/tensorflow/level.cc", r"kWarmCpu = ([\d']+);"),
     ("docs/recording.md", r"in windows, of up to (5 s)", "tracer/jax/recorder.cc", r"kMostTime = ([^;]+);"),
+    ("docs/recording.md", r"and covers ([\d,]+) operations", "tracer/torch/shape_window.h", r"kOpsOfFirstWindow = ([^;]+);"),
+    ("docs/recording.md", r"Windows of ([\d,]+) operations follow", "tracer/torch/shape_window.h", r"kOpsOfWindow = ([^;]+);"),
+    ("docs/recording.md", r"each opens\s+(2 s) after", "tracer/torch/shape_window.h", r"kWindowPauseNs = ([^;]+);"),
+    ("docs/limits.md", r"After (\d+) failures the", "tracer/torch/shape_window.h", r"kMostFailures = ([^;]+);"),
     ("docs/limits.md", r"window is missing: up to (5 s)", "tracer/jax/recorder.cc", r"kMostTime = ([^;]+);"),
     ("docs/limits.md", r"lines of its last (4 s) may be", "tracer/inductor/line_maps.cc", r"kMostPause = ([^;]+);"),
     ("docs/limits.md", r"generated file above (32 MiB) is not", "tracer/inductor/kernel_rows.cc", r"kMostFileBytes = ([^;]+);"),
@@ -77,7 +81,7 @@ NO_CONSTANT = {
     ],
     "docs/recording.md": [
         "12.4 s", "`65536`, `512KiB`, `32MiB` or `1GiB`", "`20us`, `500ms`, `5s`, `1.5m` or `2h`", "2 to 3 ms later", "10 to 20 ms",
-        "the last 0.5 to 1.5 s", "JAX needs some 2 µs for each mark then",
+        "the last 0.5 to 1.5 s", "JAX needs some 2 µs for each mark then", "takes 0.3 us and more",
     ],
     "docs/capturing.md": [
         "from 30 s after the start |", "from 30 s after the start, for 10 s", "this takes about 2 ms, the first time 10 ms", "about 20 ms later",

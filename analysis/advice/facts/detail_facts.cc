@@ -17,6 +17,7 @@
 
 #include "analysis/advice/facts/fact_source.h"
 #include "analysis/derived/origin.h"
+#include "analysis/model/windowed_inputs.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -241,6 +242,8 @@ class DetailFinder {
 }  // namespace
 
 void FillDetailFacts(FactSource& source, DeviceFacts* facts) {
+  // gpuprof itself reads the shapes of some operations: too few to say what all cost.
+  if (WindowedInputsName(source.process()) != 0) return;
   const std::vector<Track>& tracks = source.process().tracks;
   const bool has_details = std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
     return !track.op.detail.empty() || !track.kernel.detail.empty();

@@ -32,7 +32,8 @@ class ShapeWindowTest : public testing::Test {
     int read = 0;
     while (WantsInputs()) {
       ++read;
-      EXPECT_EQ(NoteInputsRead(), !WantsInputs()) << "the last one says so";
+      const bool was_last = NoteInputsRead();
+      EXPECT_EQ(was_last, !WantsInputs());
     }
     return read;
   }
