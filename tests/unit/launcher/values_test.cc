@@ -128,6 +128,12 @@ TEST(Values, Sources) {
   EXPECT_THAT(ParseSources("haep", &sources), HasSubstr("Did you mean 'heap'?"));
   EXPECT_THAT(ParseSources("heap=all", &sources), HasSubstr("heap=exact"));
   EXPECT_THAT(ParseSources("locks=1", &sources), HasSubstr("takes no value"));
+  EXPECT_EQ(ParseSources("ops=names,locks", &sources), "");
+  EXPECT_EQ(sources.bits, proto::kSourceOps | proto::kSourceLocks);
+  EXPECT_EQ(ParseSources("ops=shapes", &sources), "");
+  EXPECT_EQ(sources.bits, proto::kSourceOps);
+  EXPECT_THAT(ParseSources("ops=all", &sources), HasSubstr("ops=names"));
+  EXPECT_THAT(ParseSources("ops=", &sources), HasSubstr("ops=names"));
   EXPECT_THAT(ParseSources("heap=sampled:1", &sources), HasSubstr("between"));
   EXPECT_NE(ParseSources("heap,,ops", &sources), "");
   EXPECT_NE(ParseSources("", &sources), "");
