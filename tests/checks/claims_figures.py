@@ -81,7 +81,7 @@ NO_CONSTANT = {
     ],
     "docs/recording.md": [
         "12.4 s", "`65536`, `512KiB`, `32MiB` or `1GiB`", "`20us`, `500ms`, `5s`, `1.5m` or `2h`", "2 to 3 ms later", "10 to 20 ms",
-        "the last 0.5 to 1.5 s", "JAX needs some 2 µs for each mark then", "takes 0.3 us and more",
+        "the last 0.5 to 1.5 s", "JAX needs some 2 µs for each mark then", "takes 0.3 to 1 us",
     ],
     "docs/capturing.md": [
         "from 30 s after the start |", "from 30 s after the start, for 10 s", "this takes about 2 ms, the first time 10 ms", "about 20 ms later",

@@ -146,9 +146,18 @@ uint64_t OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope sco
   return start;
 }
 
-// Writes what an op that began at `start` says of its inputs.
+// Returns whether a ring would be less than half full with `slots` more. A new ring grows.
+bool IsHalfEmpty(const RingHeader* ring, uint32_t slots) {
+  const uint64_t head = ring->head.load(std::memory_order_relaxed);
+  const uint64_t capacity = head <= ring->capacity ? ring->most : ring->capacity;
+  return head + slots - ring->tail.load(std::memory_order_acquire) <= capacity / 2;
+}
+
+// Writes what an op that began at `start` says of its inputs. The other half of a ring is kept for
+// events: these may not be lost for shapes.
 void WriteInputs(RingHeader* ring, uint64_t start, const char* text, uint32_t bytes) {
   const uint32_t payload = proto::PayloadSlots(bytes);
+  if (!IsHalfEmpty(ring, 1 + payload)) return;
   uint64_t at = proto::RingReserve(ring, start, 1 + payload, 1, WakeDrain());
   if (at == proto::kNoRoom) return;
   proto::RingStore(proto::RingSlot(ring, at++),

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// When the inputs of operations are read: in short windows, as reading costs each operation 0.3 us
-// and more. The first window opens with the capture, and later ones follow for as long as it
+// When the inputs of operations are read: in short windows, as reading costs each operation 0.3 to
+// 1 us. The first window opens with the capture, and later ones follow for as long as it
 // lasts. A window ends after so many operations, however long they take.
 //
 // In a window one more observer is registered, which only says that it needs the inputs: PyTorch
