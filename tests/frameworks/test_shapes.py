@@ -86,8 +86,10 @@ def test_shapes_equal_those_of_torch_profiler_at_the_same_time(session, tmp_path
     assert {"float", "c10::BFloat16", "long int", "Scalar", "TensorList", "GenericList"} <= kinds
 
 
-def test_names_alone_have_no_shape(session):
-    bundle, out = _recorded(session, PROGRAM, "--trace=ops=names")
+@pytest.mark.parametrize("sources", ["ops=names", "ops,heap=exact"])
+def test_where_shapes_are_not_read(session, sources):
+    """Either nobody asked for them, or the reading would be among the recorded allocations."""
+    bundle, out = _recorded(session, PROGRAM, f"--trace={sources}")
     assert out == _bare(PROGRAM), "bit for bit"
     result = _rows(bundle)
     assert result["ops"] and not any(row.get("shapes") for row in result["ops"])
