@@ -57,11 +57,16 @@ void ShapeWindowsBegin(const ShapeObserver& observer) {
   Open(kOpsOfFirstWindow);
 }
 
+bool ShapeWindowsAreDue(uint64_t now_ns) {
+  if (!windows.is_running) return false;
+  return windows.is_open ? !WantsInputs() : now_ns - windows.closed_ns >= kWindowPauseNs;
+}
+
 void ShapeWindowsTick(uint64_t now_ns) {
-  if (!windows.is_running) return;
+  if (!ShapeWindowsAreDue(now_ns)) return;
   if (windows.is_open) {
-    if (!WantsInputs()) Close(now_ns);
-  } else if (now_ns - windows.closed_ns >= kWindowPauseNs) {
+    Close(now_ns);
+  } else {
     Open(kOpsOfWindow);
   }
 }

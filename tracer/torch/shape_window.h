@@ -36,7 +36,9 @@ void NoteInputsFailed();
 
 // Control thread: the first window opens. The observer must not be registered.
 void ShapeWindowsBegin(const ShapeObserver& observer);
-// Control thread, now and then: opens and closes windows.
+// Control thread, now and then: returns whether a window is to be opened or closed.
+bool ShapeWindowsAreDue(uint64_t now_ns);
+// Control thread: opens or closes a window that is due.
 void ShapeWindowsTick(uint64_t now_ns);
 // Control thread: no window is open after it.
 void ShapeWindowsEnd();

@@ -401,8 +401,11 @@ bool TorchTryAttach(const Host* host) {
   const bool wants_memory =
       (sources & proto::kSourceTensors) != 0 && !observer.memory_functions_told;
   if (wants_ops && IsAttached()) {
-    Work work;
-    ShapeWindowsTick(proto::ReadClockNs(CLOCK_MONOTONIC));
+    const uint64_t now_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+    if (ShapeWindowsAreDue(now_ns)) {
+      Work work;
+      ShapeWindowsTick(now_ns);
+    }
     return true;
   }
   if (!wants_ops && !wants_memory) return false;
