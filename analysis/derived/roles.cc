@@ -26,6 +26,12 @@ bool HasChildren(const Trace& trace, size_t index) {
                      [&](const Process& process) { return process.parent == index; });
 }
 
+bool IsNamedWorker(const Process& process) {
+  return std::any_of(process.tracks.begin(), process.tracks.end(), [](const Track& track) {
+    return !track.is_stream && track.name == kWorkerThreadName;
+  });
+}
+
 bool HasOperations(const Process& process) {
   return std::any_of(process.tracks.begin(), process.tracks.end(),
                      [](const Track& track) { return track.Rows(proto::ChunkKind::kOp) != 0; });
@@ -48,11 +54,13 @@ results::ProcessRole RoleOf(const Trace& trace, size_t index, const RoleFacts& f
   if (facts.has_steps && facts.trains) return results::PROCESS_ROLE_TRAINING;
   // Ranges may mark the steps of a program without a framework.
   if (facts.has_steps && HasOperations(process)) return results::PROCESS_ROLE_INFERENCE;
-  const bool is_named = std::any_of(
-      process.tracks.begin(), process.tracks.end(),
-      [](const Track& track) { return !track.is_stream && track.name == kWorkerThreadName; });
-  if (is_named) return results::PROCESS_ROLE_LOADER_WORKER;
+  if (IsNamedWorker(process)) return results::PROCESS_ROLE_LOADER_WORKER;
   if (!HasLoaderAbove(trace, index, facts)) return results::PROCESS_ROLE_PROGRAM;
+  // A loader names all of its workers, or none.
+  const bool others_are_named = std::any_of(
+      trace.processes.begin(), trace.processes.end(),
+      [&](const Process& other) { return other.parent == process.parent && IsNamedWorker(other); });
+  if (others_are_named) return results::PROCESS_ROLE_PROGRAM;
   return HasChildren(trace, index) ? results::PROCESS_ROLE_HELPER
                                    : results::PROCESS_ROLE_LOADER_WORKER;
 }

@@ -16,6 +16,7 @@
 #include "analysis/advice/facts/verdict.h"
 #include "analysis/advice/rules/rules.h"
 #include "analysis/base/enum_word.h"
+#include "analysis/derived/input_pipeline.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device/device_steps.h"
@@ -130,20 +131,6 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
 Interval StepWindow(const StepAnalysis& steps) {
   const std::vector<Interval> spans = steps.Counted();
   return spans.empty() ? Interval{} : Interval{spans.front().start, spans.back().end};
-}
-
-// Returns how many of these are there at the same time at most. Each epoch may have workers of its
-// own.
-uint32_t MostAtOnce(const std::vector<Interval>& lives) {
-  std::vector<std::pair<int64_t, int>> changes;  // ends come before starts of the same moment
-  for (const Interval& life : lives) {
-    changes.emplace_back(life.start, 1);
-    changes.emplace_back(life.end, -1);
-  }
-  std::sort(changes.begin(), changes.end());
-  int count = 0, most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, count += change);
-  return static_cast<uint32_t>(most);
 }
 
 void FillInput(PassContext& context, size_t leading, results::OverviewInput* input) {

@@ -54,6 +54,7 @@ Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunInputPipeline(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunTfData(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunPython(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -33,6 +33,7 @@
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/idle.pb.h"
+#include "proto/results/input_pipeline.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
@@ -275,6 +276,13 @@ const std::vector<PassEntry>& PassTable() {
        results::Files::descriptor,
        "files",
        {Kind::kFileRead}},
+      {{"input_pipeline",
+        "How long steps wait for data, for which stage, and how many workers would suffice"},
+       RunInputPipeline,
+       results::InputPipeline::descriptor,
+       "sources",
+       kSteps,
+       {Kind::kSample}},
       {{"tf_data", "Pipelines of tf.data: how long the program waited, and for which iterator"},
        RunTfData,
        results::TfData::descriptor,

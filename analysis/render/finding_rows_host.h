@@ -61,10 +61,53 @@ inline constexpr FindingWords kHostRows[] = {
 
     {"IN-001.name_single", "Data is loaded between the steps, not alongside them"},
     {"IN-001.name_idle", "Steps wait for data although the loader's workers are not busy"},
+    {"IN-001.name_few", "The loader has too few workers"},
+    {"IN-001.name_source", "The loader's workers read from what serves one of them at a time"},
+    {"IN-001.name_lock", "The loader's workers wait for each other"},
+    {"IN-001.name_collate", "Making batches takes most of the loader's time (collate_fn)"},
+    {"IN-001.name_order", "One late batch holds back others that are ready"},
+    {"IN-001.name_transfer", "Ready batches take long to reach the steps"},
     {"IN-001.name", "Steps wait for data"},
     {"IN-001.reason", "measured as the time inside the loader's next batch"},
     {"IN-001.gain_replayed", "data is there at once"},
     {"IN-001.gain_bound", "waits for data"},
+    {"IN-001.source_serves_one",
+     "Workers wait while they read samples. The more of them wait, the longer each wait is. One "
+     "batch keeps the source busy for {0}, and {1} requests are outstanding on average."},
+    {"IN-001.workers_share_lock",
+     "The samples of a batch take {0}. Much of this time passes in waits for locks."},
+    {"IN-001.late_batch",
+     "For {0} of the {1} that a step waits, one worker is late while another has ready batches and "
+     "nothing to do."},
+    {"IN-001.few_long_waits", "{0} of {1} waits make up nine tenths of the time."},
+    {"IN-001.collate_takes", "collate_fn takes {0} of the {1} that a worker works on a batch."},
+    {"IN-001.number_that_suffices",
+     "A batch takes {0}, and a step with a ready batch takes {1}: {2} processes can hide the "
+     "loading."},
+    {"IN-001.ask_for_larger_pieces",
+     "Ask for fewer, larger pieces, keep in memory what is read again, or read from several copies "
+     "of the data."},
+    {"IN-001.share_no_lock",
+     "Let each worker open its own files and connections (worker_init_fn), so that none waits for "
+     "another."},
+    {"IN-001.take_what_is_ready",
+     "DataLoader(in_order=False) hands over what is ready first. If the order matters, a larger "
+     "prefetch_factor has batches ready meanwhile."},
+    {"IN-001.find_slow_samples",
+     "Find the samples that take far longer than others, and prepare them before the run."},
+    {"IN-001.pass_fewer_tensors",
+     "Pass batches on as fewer, larger tensors, and use pin_memory=True for copies to the GPU."},
+    {"IN-001.make_collate_cheaper",
+     "Make collate_fn cheaper: do the work of a sample in __getitem__ or before the run, and let "
+     "collate_fn only stack tensors."},
+    {"IN-001.raise_num_workers",
+     "Raise num_workers from {0} to {1}. They wait without a processor, so the number of "
+     "processors is not the limit."},
+    {"IN-001.load_in_workers",
+     "DataLoader(num_workers={0}, persistent_workers=True): loading then runs alongside the step, "
+     "in {0} processes."},
+    {"IN-001.number_changes_nothing",
+     "Another number of them changes nothing: each waits until the one before it is served."},
     {"IN-001.loader_runs_training_process", "The loader runs in the training process ({0})."},
     {"IN-001.loading_time_passed_reads",
      "{0} of the loading time passed in reads of files. The longest: {1}."},

@@ -30,6 +30,7 @@ constexpr Entry kEntries[] = {
     {"Health", HealthLayouts},
     {"Heap", HeapLayouts},
     {"Idle", IdleLayouts},
+    {"InputPipeline", InputPipelineLayouts},
     {"Kernels", KernelsLayouts},
     {"Locks", LocksLayouts},
     {"Memcpy", MemcpyLayouts},

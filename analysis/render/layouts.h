@@ -39,6 +39,7 @@ std::span<const TableLayout> StepsLayouts();
 std::span<const TableLayout> StreamsLayouts();
 std::span<const TableLayout> SyncLayouts();
 std::span<const TableLayout> MemoryProfileLayouts();
+std::span<const TableLayout> InputPipelineLayouts();
 std::span<const TableLayout> TfDataLayouts();
 std::span<const TableLayout> ThreadsLayouts();
 std::span<const TableLayout> UnifiedMemoryLayouts();

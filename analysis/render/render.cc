@@ -25,6 +25,7 @@
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/idle.pb.h"
+#include "proto/results/input_pipeline.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
@@ -102,6 +103,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
       {results::MemoryProfile::descriptor, TextOf<results::MemoryProfile, MemoryProfileText>},
+      {results::InputPipeline::descriptor, TextOf<results::InputPipeline, InputPipelineText>},
       {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},
       {results::Threads::descriptor, TextOf<results::Threads, ThreadsText>},
       {results::Health::descriptor, TextOf<results::Health, HealthText>},

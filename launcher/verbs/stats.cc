@@ -106,12 +106,6 @@ class Stats : public Verb {
           Join(", ", names_.data(), names_.data() + names_.size()));
       return kExitUsage;
     }
-    if (!known && IsXProfPage()) {
-      Say("'" + pass_ +
-          "' is a page of XProf: add --format=xprof. Gpuprof's own passes about input " +
-          "are 'steps' and 'files'");
-      return kExitUsage;
-    }
     if (!known) {
       Say("'" + pass_ + "' is not a pass; choose from " +
           Join(", ", names_.data(), names_.data() + names_.size()) + "." +

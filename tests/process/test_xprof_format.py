@@ -480,8 +480,6 @@ def test_options_that_a_page_does_not_take():
         assert done.status == 2 and b"whole page" in done.err, options
     done = gpuprof("stats", "threads", source, "--format=xprof")
     assert done.status == 2 and b"overview, ops, kernels, input_pipeline" in done.err
-    done = gpuprof("stats", "input_pipeline", source)
-    assert done.status == 2 and b"add --format=xprof" in done.err
     done = gpuprof("stats", "overview", source, "--format=xpro")
     assert done.status == 2 and b"choose xprof" in done.err
     done = gpuprof("stats", "overview", source.parent / "missing", "--format=xprof")

@@ -23,6 +23,8 @@
 
 namespace gpuprof::analysis {
 
+struct InputAccount;  // derived/input_pipeline.h
+
 // Waits of one kind and call stack.
 struct RunWait {
   std::string kind;
@@ -104,6 +106,7 @@ struct InputFacts {
   std::optional<int64_t> main_thread_ns;
   ReadFacts reads;
   IteratorFacts iterators;
+  const InputAccount* loader = nullptr;  // null: no DataLoader was asked for a batch
 };
 
 // What rules look at. The overview has no findings yet.

@@ -13,6 +13,7 @@
 
 #include "analysis/advice/facts/host_facts.h"
 #include "analysis/derived/leaf_spans.h"
+#include "analysis/passes/host/input_sources.h"
 #include "analysis/passes/host/thread_usage.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -155,6 +156,7 @@ void CompareThirds(PassContext& context, const std::vector<Interval>& steps, Rea
 }  // namespace
 
 void FillInputFacts(PassContext& context, size_t leading, InputFacts* facts) {
+  facts->loader = LoaderAccount(context, leading);
   const StepAnalysis& steps = context.steps(leading);
   const std::vector<Interval> counted = steps.Counted();
   if (counted.empty()) return;

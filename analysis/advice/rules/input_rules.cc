@@ -9,6 +9,7 @@
 
 #include "analysis/advice/rules/rule_parts.h"
 #include "analysis/base/units.h"
+#include "analysis/derived/input_pipeline.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -36,19 +37,23 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
   }
 }
 
+// What the account of the loader says, and the processor time of its workers.
 struct InputState {
-  bool is_single = false;   // loaded by the step's own process
-  bool is_busy = false;     // workers that want to run all the time
-  bool is_idle = false;     // workers that have little to do
-  bool is_starved = false;  // workers without processors
-  bool reads = false;       // most of the loading is reading of files
-  bool is_uneven = false;   // one worker has most of the work
+  const InputAccount* loader = nullptr;  // null: it does not know the stage
+  bool is_single = false;                // loaded by the step's own process
+  bool is_busy = false;                  // workers that want to run all the time
+  bool is_idle = false;                  // workers that have little to do
+  bool is_starved = false;               // workers without processors
+  bool reads = false;                    // most of the loading is reading of files
+  bool is_uneven = false;                // one worker has most of the work
   bool has_too_many = false, has_too_few = false;
 };
 
 InputState StateOf(const AdviceFacts& facts) {
   const results::OverviewInput& input = facts.overview->input();
   InputState state;
+  const InputAccount* loader = facts.input.loader;
+  if (loader != nullptr && loader->has_work && loader->steps != 0) state.loader = loader;
   state.is_single = input.loader().find("SingleProcess") != std::string::npos;
   // A worker that waits for a processor has work to do.
   const double wanted = input.worker_busy_ratio() + input.worker_runqueue_wait_ratio();
@@ -66,8 +71,34 @@ InputState StateOf(const AdviceFacts& facts) {
   return state;
 }
 
+// Returns whether more workers are the remedy: they read samples, and wait for what serves many.
+bool WantsWorkers(const InputState& state) {
+  return state.loader != nullptr && state.loader->suffice && !state.is_busy && !state.is_single &&
+         *state.loader->suffice > state.loader->worker_count;
+}
+
+// Returns the cause that the loader's account tells, apart from slow samples. Null: there is none.
+const char* StageCause(const InputState& state) {
+  if (state.loader == nullptr) return nullptr;
+  switch (state.loader->stage) {
+    case InputStage::kSource:
+      return "IN-001.name_source";
+    case InputStage::kLock:
+      return "IN-001.name_lock";
+    case InputStage::kCollate:
+      return "IN-001.name_collate";
+    case InputStage::kOrder:
+      return "IN-001.name_order";
+    case InputStage::kTransfer:
+      return "IN-001.name_transfer";
+    default:
+      return nullptr;
+  }
+}
+
 // Returns why steps wait for data: the most specific cause that the recording shows.
 const char* CauseOf(const InputState& state) {
+  if (const char* cause = StageCause(state)) return cause;
   if (state.reads) return "IN-003.name";
   if (state.is_uneven) return "IN-005.name";
   if (state.has_too_many) return "IN-004.name_too_many";
@@ -75,7 +106,83 @@ const char* CauseOf(const InputState& state) {
   if (state.is_starved) return "IN-002.name_starved";
   if (state.is_busy) return "IN-002.name_busy";
   if (state.is_single) return "IN-001.name_single";
+  if (WantsWorkers(state)) return "IN-001.name_few";
+  if (state.loader != nullptr) return "IN-001.name";
   return state.is_idle ? "IN-001.name_idle" : "IN-001.name";
+}
+
+// Tells what the account of the loader knows of the stage.
+void AddStage(const InputAccount& loader, Finding* finding) {
+  const auto of = [&](LoaderWork work) {
+    return say::Duration(loader.work_ns[static_cast<size_t>(work)]);
+  };
+  const auto steps = static_cast<int64_t>(loader.steps);
+  switch (loader.stage) {
+    case InputStage::kSource:
+      finding->Evidence("IN-001.source_serves_one",
+                        {say::Duration(loader.source_ns), say::Real(loader.source.outstanding)});
+      return;
+    case InputStage::kLock:
+      finding->Evidence("IN-001.workers_share_lock", {of(LoaderWork::kSample)});
+      return;
+    case InputStage::kOrder:
+      finding->Evidence("IN-001.late_batch",
+                        {say::Duration(loader.order_ns / steps), say::Duration(loader.wait_ns)});
+      if (loader.long_count != 0)
+        finding->Evidence("IN-001.few_long_waits",
+                          {say::Count(loader.long_count), say::Count(loader.steps)});
+      return;
+    case InputStage::kTransfer:
+      return;
+    case InputStage::kCollate:
+      finding->Evidence("IN-001.collate_takes",
+                        {of(LoaderWork::kCollate), say::Duration(loader.service_ns)});
+      break;
+    default:
+      break;
+  }
+  if (loader.suffice && !loader.limited_by_processors)
+    finding->Evidence("IN-001.number_that_suffices",
+                      {say::Duration(loader.service_ns), say::Duration(loader.rest_ns),
+                       say::Plain(*loader.suffice)});
+}
+
+// Says what to do about the stage. False: the account does not tell.
+bool AddStageFixes(const InputState& state, Finding* finding) {
+  if (state.loader == nullptr) return false;
+  const InputAccount& loader = *state.loader;
+  switch (loader.stage) {
+    case InputStage::kSource:
+      finding->Fix("IN-001.ask_for_larger_pieces");
+      finding->Caveat("IN-001.number_changes_nothing");
+      return true;
+    case InputStage::kLock:
+      finding->Fix("IN-001.share_no_lock");
+      finding->Caveat("IN-001.number_changes_nothing");
+      return true;
+    case InputStage::kOrder:
+      finding->Fix("IN-001.take_what_is_ready");
+      finding->Fix("IN-001.find_slow_samples");
+      return true;
+    case InputStage::kTransfer:
+      finding->Fix("IN-001.pass_fewer_tensors");
+      return true;
+    case InputStage::kCollate:
+      finding->Fix("IN-001.make_collate_cheaper");
+      break;
+    default:
+      break;
+  }
+  if (WantsWorkers(state)) {
+    finding->Fix("IN-001.raise_num_workers",
+                 {say::Plain(loader.worker_count), say::Plain(*loader.suffice)});
+    return true;
+  }
+  if (state.is_single && loader.suffice) {
+    finding->Fix("IN-001.load_in_workers", {say::Plain(*loader.suffice)});
+    return true;
+  }
+  return loader.stage == InputStage::kCollate;
 }
 
 void AddState(const AdviceFacts& facts, const InputState& state, Finding* finding) {
@@ -89,6 +196,7 @@ void AddState(const AdviceFacts& facts, const InputState& state, Finding* findin
     else
       finding->Evidence("IN-001.workers", {count, busy});
   }
+  if (state.loader != nullptr) AddStage(*state.loader, finding);
   if (state.is_single)
     finding->Evidence("IN-001.loader_runs_training_process", {say::Name(input.loader())});
   if (state.reads) {
@@ -102,7 +210,10 @@ void AddState(const AdviceFacts& facts, const InputState& state, Finding* findin
 }
 
 void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* finding) {
-  if (state.reads) {
+  const bool is_stage = StageCause(state) != nullptr;
+  if (is_stage && AddStageFixes(state, finding)) {
+    return;
+  } else if (state.reads) {
     finding->Fix("IN-001.read_fewer_larger_files");
   } else if (FrameworkOf(facts) == Framework::kTensorFlow) {
     finding->Fix("IN-007.let_tf_data_work");
@@ -116,6 +227,8 @@ void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* f
     finding->Fix("IN-001.give_job_processors_let");
   } else if (state.is_busy) {
     AdviseWorkers(facts, facts.overview->input().mean_ns(), finding);
+  } else if (AddStageFixes(state, finding)) {
+    return;
   } else if (state.is_single) {
     finding->Fix("IN-001.dataloader_num_workers_persistent_workers_true");
   } else if (state.is_idle) {
@@ -161,7 +274,9 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
     return std::nullopt;
   const InputState state = StateOf(facts);
   // What is left is the passing on of batches: more workers do not help.
-  if (state.is_idle && category->share_ratio() < facts.limits("IN-001.min_share_idle"))
+  if (state.loader != nullptr && !state.loader->is_bound && state.is_idle) return std::nullopt;
+  if (state.loader == nullptr && state.is_idle &&
+      category->share_ratio() < facts.limits("IN-001.min_share_idle"))
     return std::nullopt;
   Finding finding = Make(CauseOf(state), results::LEVEL_HIGH, "IN-001.reason");
   finding.Evidence("IN-001.spent_waiting_next_batch",
@@ -185,6 +300,11 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
 
 std::optional<Finding> BatchesOnMainThread(const AdviceFacts& facts) {
   if (!facts.input.main_thread_ns) return std::nullopt;
+  // Batches that are not ready yet cost more than passing them on.
+  const InputAccount* loader = facts.input.loader;
+  if (loader != nullptr && loader->has_work && loader->is_bound &&
+      loader->stage != InputStage::kTransfer)
+    return std::nullopt;
   int64_t gain = *facts.input.main_thread_ns;
   if (HasWholeSteps(facts) && !facts.device->path.what_ifs().empty())
     gain = std::min(gain, facts.device->SavedPerStep(results::WHAT_IF_INPUT));

@@ -28,6 +28,7 @@ export interface Passes {
   memory_profile: { result: MemoryProfile; by: never };
   locks: { result: Locks; by: never };
   files: { result: Files; by: "path" | "thread" };
+  input_pipeline: { result: InputPipeline; by: never };
   tf_data: { result: TfData; by: never };
   python: { result: Python; by: "function" | "line" | "module" | "thread" };
   stacks: { result: Stacks; by: "cpu" | "gil" | "heap_alloc" | "heap_allocs" | "heap_live" | "heap_peak" | "kernel" | "mmap" | "native" | "python" | "samples" | "wait" | "wait_all" | "waits" };
@@ -302,6 +303,17 @@ export interface Files {
   captured_ns: number;
   file_count: number;
   thread_count: number;
+}
+
+export interface InputPipeline {
+  meta: Meta;
+  input_bound: boolean;
+  stage: "none" | "unknown" | "sample" | "source" | "lock" | "collate" | "order" | "transfer" | "iterator";
+  workers_suffice: number | null;
+  sources: InputSource[];
+  stages: InputStageTime[];
+  workers: InputWorker[];
+  batches: InputBatch[];
 }
 
 export interface TfData {
@@ -1717,6 +1729,81 @@ export interface FileReads {
   max_start_ns: number;
   max_pid: number;
   max_tid: number;
+}
+
+export interface InputSource {
+  name: string;
+  pid: number;
+  host: string;
+  input_bound: boolean;
+  stage: "none" | "unknown" | "sample" | "source" | "lock" | "collate" | "order" | "transfer" | "iterator";
+  stage_detail: string;
+  batch_count: number;
+  epoch_count: number;
+  step_count: number;
+  step_ns: number;
+  wait_ns: number;
+  wait_ratio: number;
+  median_ns: number;
+  p95_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  max_start_ns: number;
+  long_count: number;
+  first_ns: number;
+  first_max_ns: number;
+  worker_count: number;
+  service_ns: number;
+  cpu_ns: number;
+  workers_suffice: number | null;
+  limited_by_processors: boolean;
+  processor_count: number;
+  source_ns: number;
+  outstanding: number;
+  order_ns: number;
+  passing_ns: number;
+  life_count: number;
+  service_median_ns: number;
+  service_p95_ns: number;
+  service_p99_ns: number;
+  margin_p5_ns: number;
+  margin_median_ns: number;
+  rest_ns: number;
+}
+
+export interface InputStageTime {
+  pid: number;
+  host: string;
+  work: "unknown" | "sample" | "collate" | "transfer" | "order" | "passing";
+  work_ns: number;
+  waited_ns: number;
+  waited_ratio: number;
+  batches_per_s: number;
+}
+
+export interface InputWorker {
+  pid: number;
+  host: string;
+  time_ns: number;
+  sample_ns: number;
+  collate_ns: number;
+  transfer_ns: number;
+  idle_ns: number;
+  busy_ratio: number;
+}
+
+export interface InputBatch {
+  pid: number;
+  host: string;
+  number: number;
+  epoch: number;
+  asked_ns: number;
+  wait_ns: number;
+  worker_pid: number;
+  begin_ns: number;
+  ready_ns: number;
+  service_ns: number;
+  margin_ns: number;
 }
 
 export interface DataPipeline {
