@@ -132,6 +132,8 @@ class Accountant {
     const Interval window = {record_.nexts.front().begin_ns, record_.nexts.back().span.end};
     double cpu = 0;
     bool has_cpu = true;
+    // Workers that were not recorded did what is not known.
+    if (!HasWorkers() && record_.name.starts_with("_Multi")) return;
     if (!HasWorkers()) {
       int64_t all = 0, known = 0;
       for (const LoaderRecord::Next& next : record_.nexts) all += next.span.length();

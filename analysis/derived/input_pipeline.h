@@ -90,7 +90,7 @@ struct InputAccount {
   std::vector<LoaderRecord::Next> nexts;  // the record's
   uint64_t batches = 0, epochs = 0, steps = 0;
   int64_t step_ns = 0, wait_ns = 0;  // means of the steady steps
-  int64_t rest_ns = 0;               // of a step, with a ready batch: passing it on is part of it
+  int64_t rest_ns = 0;               // of a step with a ready batch, which is passed on
   double wait_ratio = 0;             // waits of all steady steps by their time
   std::vector<int64_t> waits_ns;     // of steady steps, sorted
   std::vector<int64_t> firsts_ns;    // the wait for the first batch of each epoch, in order

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/derived/op_names.h"
+#include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -120,7 +121,10 @@ class PipelineFinder {
     for (const uint32_t id : ids) by_id_[id] = paths_.at(PathOf(process_.String(id)));
     for (const Track& track : process_.tracks) AddTrack(track);
     for (std::vector<Interval>& spans : spans_) spans = UnionOf(std::move(spans));
+    int64_t sum = 0;
+    for (const Interval& span : python_) sum += span.length();
     python_ = UnionOf(std::move(python_));
+    python_at_once_ = Ratio(sum, std::max<int64_t>(TotalLength(python_), 1));
     std::vector<DataPipeline> pipelines;
     for (size_t i = 0; i < iterators_.size(); ++i)
       if (!iterators_[i].parent && iterators_[i].count != 0) pipelines.push_back(PipelineOf(i));
@@ -203,6 +207,7 @@ class PipelineFinder {
     for (size_t i = 0; i < iterators_.size(); ++i)
       if (RootOf(i) == root && ClassOfIterator(iterators_[i].name) == IteratorClass::kPython)
         python.push_back(spans_[i]);
+    pipeline.python_at_once = python_at_once_;
     pipeline.python_ns = TotalLength(Intersection(waits, UnionOfAll(std::move(python))));
     return pipeline;
   }
@@ -277,6 +282,7 @@ class PipelineFinder {
   std::vector<std::vector<Interval>> spans_;  // of all threads
   std::vector<std::vector<int64_t>> durations_;
   std::vector<Interval> python_;  // functions of Python within tf.data
+  double python_at_once_ = 0;
 };
 
 }  // namespace

@@ -66,6 +66,7 @@ struct DataPipeline {
   int64_t waited_ns = 0;          // the program was in a call of the outermost
   int64_t window_ns = 0;          // from the begin of its first call to the end of its last
   int64_t python_ns = 0;          // the program waited, and a Python function of tf.data ran
+  double python_at_once = 0;      // while one of them ran; 0: none ran
   size_t blamed = 0;              // the iterator that the program waited for most
   // A shuffle that asks the blamed iterator, and filled its buffer in the longest wait.
   std::optional<size_t> filled;

@@ -17,7 +17,8 @@ PROGRAM = pathlib.Path(__file__).resolve().parent / "input_program.py"
 BATCHES, EPOCHS = 16, 2
 
 
-@pytest.mark.parametrize("stage, workers, method", [("sample", 0, ""), ("sample", 2, "fork"), ("collate", 2, "fork"), ("generator", 2, "fork"), ("sample", 2, "spawn")])
+@pytest.mark.parametrize("stage, workers, method", [
+    ("sample", 0, ""), ("sample", 2, "fork"), ("collate", 2, "spawn"), pytest.param("generator", 2, "fork", marks=pytest.mark.long)])
 def test_the_stage_of_a_loader(record, stage, workers, method):
     outcome = record([sys.executable, str(PROGRAM), stage, str(workers), method], ROOMY, env={"PYTHONDONTWRITEBYTECODE": "1"})
     assert (outcome.status, outcome.out) == (0, b"%d\n" % (EPOCHS * BATCHES)), outcome.err.decode()

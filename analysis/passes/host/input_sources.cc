@@ -58,12 +58,17 @@ InputAccount DatasetAccount(const DataPipeline& pipeline) {
   account.service_ns = 0;
   if (account.is_bound) account.stage = InputStage::kUnknown;
   const DataIterator& blamed = pipeline.iterators[pipeline.blamed];
-  if (account.is_bound && ClassOfIterator(blamed.name) == IteratorClass::kTransform &&
-      account.rest_ns > 0) {
-    account.service_ns = blamed.total_ns / static_cast<int64_t>(pipeline.waits.size());
-    account.suffice = static_cast<uint32_t>(
-        std::clamp(std::ceil(Ratio(account.service_ns, account.rest_ns)), 1.0, 65536.0));
-  }
+  const IteratorClass kind = ClassOfIterator(blamed.name);
+  // How many calls of a parallel iterator run at a time is known of those that call Python.
+  const bool is_python = pipeline.python_ns * 2 >= pipeline.waited_ns;
+  const double at_once = kind == IteratorClass::kTransform               ? 1
+                         : kind == IteratorClass::kParallel && is_python ? pipeline.python_at_once
+                                                                         : 0;
+  if (!account.is_bound || account.rest_ns <= 0 || at_once == 0) return account;
+  account.service_ns = static_cast<int64_t>(static_cast<double>(blamed.total_ns) * at_once /
+                                            static_cast<double>(pipeline.waits.size()));
+  account.suffice = static_cast<uint32_t>(
+      std::clamp(std::ceil(Ratio(account.service_ns, account.rest_ns)), 1.0, 65536.0));
   return account;
 }
 

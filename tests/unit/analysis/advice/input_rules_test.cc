@@ -101,6 +101,40 @@ TEST(InputRules, TooManyWorkers) {
   EXPECT_THAT(Ids(loader.Run()), Contains("IN-002"));
 }
 
+// Samples of the workers tell the stage, and the stage the remedy. Each worker does one thing only.
+TEST(InputRules, TheStageHasItsRemedy) {
+  const std::string kUtils = "/lib/torch/utils/data/_utils/";
+  const std::vector<std::string> kSample = {"a.py(1): Data.__getitem__",
+                                            kUtils + "fetch.py(54): fetch"};
+  const std::vector<std::string> kCollate = {"a.py(9): join", kUtils + "fetch.py(57): fetch"};
+  const std::vector<std::string> kIdle = {"/lib/multiprocessing/queues.py(113): Queue.get"};
+  const auto run = [&](const std::vector<std::vector<std::string>>& works) {
+    Loader loader(std::vector<int64_t>(works.size(), 50));
+    for (size_t i = 0; i < works.size(); ++i) {
+      ProcessBuilder& worker = loader.worker(i);
+      std::vector<uint64_t> pcs;
+      for (const std::string& frame : works[i]) pcs.push_back(NamedFrame(worker.Id(frame)));
+      pcs.push_back(NamedFrame(worker.Id(kUtils + "worker.py(374): _worker_loop")));
+      worker.Thread(90, "gpuprof-sample")
+          .StackSample(worker.process().pid, worker.Stack(pcs), 0, 1000 * kMs,
+                       proto::kSamplePython);
+    }
+    const results::Advice advice = loader.Run();
+    const results::Finding* finding = Find(advice, "IN-001");
+    return finding == nullptr ? std::string() : finding->name() + WordsOf(*finding);
+  };
+  // Each of ten batches takes 200 ms of a worker, and 60 ms of a step are no wait.
+  EXPECT_THAT(run({kSample, kSample}), HasSubstr("Raise num_workers from 2 to 4"));
+  EXPECT_THAT(run({kSample, kSample, kSample, kSample, kSample, kSample}),
+              Not(HasSubstr("not busy")));
+  const std::string collate = run({kCollate, kCollate});
+  EXPECT_THAT(collate, HasSubstr("Make collate_fn cheaper"));
+  EXPECT_THAT(collate, HasSubstr("from 2 to 4"));
+  const std::string order = run({kSample, kIdle, kIdle});
+  EXPECT_THAT(order, HasSubstr("in_order=False"));
+  EXPECT_THAT(order, Not(HasSubstr("Raise num_workers")));
+}
+
 TEST(InputRules, OneWorkerHasMostOfTheWork) {
   const results::Advice advice = Loader({900, 100, 100, 100}).Run();
   const results::Finding* finding = Find(advice, "IN-005");

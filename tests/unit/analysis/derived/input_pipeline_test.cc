@@ -230,6 +230,15 @@ TEST(InputPipeline, WithoutSamplesTheStageIsNotKnown) {
   EXPECT_FALSE(account.suffice);
 }
 
+TEST(InputPipeline, WorkersThatWereNotRecorded) {
+  LoaderRecord record = Simulate({}).record;
+  record.workers.clear();
+  const InputAccount account = AccountOf(record);
+  EXPECT_EQ(account.stage, InputStage::kUnknown);
+  EXPECT_EQ(account.service_ns, 0);
+  EXPECT_FALSE(account.suffice);
+}
+
 TEST(InputPipeline, LocksOfEachOther) {
   LoaderRecord record = Simulate({}).record;
   for (LoaderWorker& worker : record.workers) worker.lock_ns = 100 * 40 * kMilli;
