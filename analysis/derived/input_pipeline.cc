@@ -258,13 +258,16 @@ class Accountant {
 
   InputStage StageOf(int64_t passed_on) const {
     const auto& waited = account_.waited_for_ns;
-    const int64_t samples = waited[kSample], collate = waited[kCollate];
+    int64_t samples = waited[kSample], collate = waited[kCollate];
     const int64_t transfer = waited[kTransfer] + passed_on;
-    if (account_.order_ns > samples + collate + transfer) {
+    // A late batch is rare. If many are late, workers are few for times that differ.
+    if (account_.order_ns > samples + collate + transfer && account_.long_count != 0) {
       return has_lock_                   ? InputStage::kLock
              : account_.source.is_serial ? InputStage::kSource
                                          : InputStage::kOrder;
     }
+    (account_.work_ns[kCollate] > account_.work_ns[kSample] ? collate : samples) +=
+        account_.order_ns;
     if (transfer > std::max(samples, collate)) return InputStage::kTransfer;
     if (collate > samples) return InputStage::kCollate;
     if (has_lock_) return InputStage::kLock;

@@ -27,13 +27,32 @@ void Train(TrackBuilder& track, int64_t input_ms) {
   }
 }
 
+// Ten steps of 60 ms that hardly wait. The sixth waits for half a second before them.
+void TrainWithLateBatch(TrackBuilder& track) {
+  int64_t at = 0;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t begin = at + (i == 5 ? 500 : 1) * kMs;
+    track.Loader(at, begin);
+    track.Op("aten::conv2d", begin, begin + 20 * kMs);
+    track.Backward("ConvolutionBackward0", begin + 20 * kMs, begin + 50 * kMs);
+    track.Optimizer(begin + 50 * kMs, begin + 58 * kMs);
+    track.Op("aten::_foreach_add_", begin + 50 * kMs, begin + 58 * kMs);
+    at = begin + 60 * kMs;
+  }
+}
+
+constexpr int64_t kOneLate = -1;
+
 // A training process, and workers with this processor time in a second.
 class Loader {
  public:
   explicit Loader(const std::vector<int64_t>& cpu_ms, int64_t input_ms = 40,
                   int64_t runqueue_ms = 0)
       : main_(1) {
-    Train(main_.Thread(1), input_ms);
+    if (input_ms == kOneLate)
+      TrainWithLateBatch(main_.Thread(1));
+    else
+      Train(main_.Thread(1), input_ms);
     for (const int64_t cpu : cpu_ms) {
       ProcessBuilder& worker = workers_.emplace_back(static_cast<int32_t>(workers_.size()) + 2, 1);
       worker.Thread(worker.process().pid, "pt_data_worker")
@@ -108,8 +127,8 @@ TEST(InputRules, TheStageHasItsRemedy) {
                                             kUtils + "fetch.py(54): fetch"};
   const std::vector<std::string> kCollate = {"a.py(9): join", kUtils + "fetch.py(57): fetch"};
   const std::vector<std::string> kIdle = {"/lib/multiprocessing/queues.py(113): Queue.get"};
-  const auto run = [&](const std::vector<std::vector<std::string>>& works) {
-    Loader loader(std::vector<int64_t>(works.size(), 50));
+  const auto run = [&](const std::vector<std::vector<std::string>>& works, int64_t input_ms = 40) {
+    Loader loader(std::vector<int64_t>(works.size(), 50), input_ms);
     for (size_t i = 0; i < works.size(); ++i) {
       ProcessBuilder& worker = loader.worker(i);
       std::vector<uint64_t> pcs;
@@ -130,7 +149,7 @@ TEST(InputRules, TheStageHasItsRemedy) {
   const std::string collate = run({kCollate, kCollate});
   EXPECT_THAT(collate, HasSubstr("Make collate_fn cheaper"));
   EXPECT_THAT(collate, HasSubstr("from 2 to 4"));
-  const std::string order = run({kSample, kIdle, kIdle});
+  const std::string order = run({kSample, kIdle, kIdle}, kOneLate);
   EXPECT_THAT(order, HasSubstr("in_order=False"));
   EXPECT_THAT(order, Not(HasSubstr("Raise num_workers")));
 }

@@ -151,6 +151,19 @@ TEST(InputPipeline, OneLateBatchIsTheOrder) {
   EXPECT_EQ(SumOfParts(account), SumOfWaits(account));
 }
 
+// Times that differ from batch to batch make many of them late: that is no matter of the order.
+TEST(InputPipeline, UnevenBatchesAreSamples) {
+  std::mt19937 random(3);
+  std::vector<int64_t> times(200);
+  for (int64_t& time : times) time = static_cast<int64_t>(10 + random() % 100) * kMilli;
+  Pipeline pipeline;
+  pipeline.workers = 4;
+  pipeline.sample_ns = [times](size_t i) { return times[i]; };
+  const InputAccount account = AccountOf(Simulate(pipeline).record);
+  EXPECT_TRUE(account.is_bound);
+  EXPECT_EQ(account.stage, InputStage::kSample);
+}
+
 TEST(InputPipeline, PassingOnIsNoStarvation) {
   Pipeline pipeline;
   pipeline.workers = 5;
