@@ -13,6 +13,8 @@ alignas(64) char arena[kAllBytes];
 
 namespace {
 
+constinit std::atomic<bool> g_serves_tools = true;
+
 std::atomic<size_t> g_used{0};
 
 // Blocks for threads of gpuprof: powers of two with a header, from 32 bytes to 64 KiB.
@@ -79,7 +81,10 @@ void* Allocate(size_t bytes, size_t alignment) noexcept {
   }
 }
 
+void UseNoneForTools() noexcept { g_serves_tools.store(false, std::memory_order_relaxed); }
+
 void* AllocateForTool(size_t bytes) noexcept {
+  if (!g_serves_tools.load(std::memory_order_relaxed)) return nullptr;
   if (bytes > (size_t{1} << kLastClass) - sizeof(Header)) return nullptr;
   int size_class = kFirstClass;
   while ((size_t{1} << size_class) < bytes + sizeof(Header)) ++size_class;

@@ -28,9 +28,13 @@ extern char arena[kAllBytes];
 // out-of-memory.
 void* Allocate(size_t bytes, size_t alignment) noexcept;
 
-// Returns memory for a thread of gpuprof. Null: the array is full, and the real allocator must
-// serve the thread. Threads of gpuprof.
+// Returns memory for a thread of gpuprof. Null: the array is full or not used, and the real
+// allocator must serve the thread. Threads of gpuprof.
 void* AllocateForTool(size_t bytes) noexcept;
+
+// Leaves threads of gpuprof to the real allocator from now on. When the hooks are taken out, the
+// program itself frees what its libraries allocated on these threads. Any thread.
+void UseNoneForTools() noexcept;
 
 inline bool Owns(const void* block) noexcept {
   return reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(arena) < kAllBytes;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inject/attach/slots.h"
+#include "inject/bootstrap_arena.h"
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/entry.h"
@@ -112,6 +113,7 @@ extern "C" GPUPROF_EXPORT int gpuprof_attach(const char* settings, uint64_t byte
     return static_cast<int>(AttachRefusal::kAlready);
   if (bytes == 0 || bytes > sizeof(g_block) || settings[bytes - 1] != 0)
     return static_cast<int>(AttachRefusal::kSettings);
+  bootstrap::UseNoneForTools();
   __builtin_memcpy(g_block, settings, bytes);
   GiveSettings(g_block, bytes);
   KeepAllSaid();
