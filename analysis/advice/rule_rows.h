@@ -245,7 +245,7 @@ inline constexpr RuleInfo kRuleRows[] = {
     {"IN-007",
      "waits for tf.data",
      {rule_rows::kOps},
-     {{"min_share", 0.03, rule_rows::kRatio, "part of the run in waits for the next element"},
+     {{"min_share", 0.05, rule_rows::kRatio, "part of the run in waits for the next element"},
       {"min_call", 50'000, rule_rows::kNs, "mean call of the outermost iterator"},
       {"medium_share", 0.1, rule_rows::kRatio, "severity medium from this part on"}}},
 

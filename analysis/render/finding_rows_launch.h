@@ -204,6 +204,11 @@ inline constexpr FindingWords kLaunchRows[] = {
     {"SY-007.waited_another_thread_process",
      "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
      "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits."},
+    {"SY-007.waited_not_for_batches",
+     "The wait is not for the next batch. Do what is waited for in another thread or process, "
+     "ahead "
+     "of time, or report results asynchronously. `gpuprof stats stacks --by wait_all` shows where "
+     "it waits."},
     {"SY-007.sleeps", "sleeps"},
     {"SY-007.input", "waits for input from descriptor {0}"},
     {"SY-007.events", "waits for files or sockets (poll, select)"},

@@ -104,7 +104,10 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
                       say::Name(ShortFunctionName(lock->name()))});
   }
   SetGain(facts, Bound(gain, "SY-007.gain"), &finding);
-  finding.Fix("SY-007.waited_another_thread_process");
+  // Waits for a loader's or tf.data's next batch are no part of this: they are input.
+  const bool knows_input = facts.input.loader != nullptr || facts.input.iterators.count != 0;
+  finding.Fix(knows_input ? "SY-007.waited_not_for_batches"
+                          : "SY-007.waited_another_thread_process");
   finding.Caveat("SY-007.caveat");
   return finding;
 }

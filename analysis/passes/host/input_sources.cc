@@ -33,7 +33,8 @@ const InputAccount* LoaderAccount(PassContext& context, size_t index) {
       context.kept(index).Get<std::optional<InputAccount>>([&]() -> std::optional<InputAccount> {
         if (!context.ops(index).has(NameKind::kLoaderNext)) return std::nullopt;
         std::vector<const Process*> workers;
-        for (const size_t other : context.selected())
+        // Workers belong to their loader, also if its process alone is asked for.
+        for (size_t other = 0; other < context.trace().processes.size(); ++other)
           if (other != index && IsBelow(context.trace(), other, index))
             workers.push_back(&context.process(other));
         const std::optional<LoaderRecord> record = ReadLoader(context.ops(index), workers);

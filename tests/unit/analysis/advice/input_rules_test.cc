@@ -203,6 +203,26 @@ TEST(InputRules, SlowIteratorsOfTfData) {
   EXPECT_THAT(Ids(make(40)), Not(Contains("IN-007")));
 }
 
+// A step that sleeps is told to prefetch only if nothing is known of its input.
+TEST(InputRules, AWaitOutsideOfAKnownInputIsNoReasonToPrefetch) {
+  const auto advice_of = [](bool has_iterator) {
+    ProcessBuilder builder(1);
+    TrackBuilder& loop = builder.Thread(1);
+    for (int64_t i = 0; i < 10; ++i) {
+      const int64_t at = i * 100 * kMs;
+      loop.User("step " + std::to_string(i), at, at + 100 * kMs);
+      if (has_iterator) loop.Op("Iterator::Root::MapAndBatch", at, at + 100 * kUs);
+      loop.Wait(proto::WaitKind::kSleep, 0, 0x20, at + 10 * kMs, at + 90 * kMs);
+    }
+    return Advise(MakeTrace({&builder}));
+  };
+  const results::Advice known = advice_of(true), unknown = advice_of(false);
+  ASSERT_NE(Find(known, "SY-007"), nullptr);
+  ASSERT_NE(Find(unknown, "SY-007"), nullptr);
+  EXPECT_THAT(WordsOf(*Find(known, "SY-007")), Not(HasSubstr("prefetch")));
+  EXPECT_THAT(WordsOf(*Find(unknown, "SY-007")), HasSubstr("prefetch data"));
+}
+
 // What a parallel map waits for is what works: Python, in functions that TensorFlow calls.
 TEST(InputRules, PythonInTheFunctionsOfTfData) {
   ProcessBuilder builder(1);
