@@ -41,4 +41,22 @@ void WalkOps(const OpTree& tree, const Enter& enter, const Leave& leave) {
   }
 }
 
+// Calls take(i, open) for each of the sorted times at which rows are open, the last time first.
+// `open`: these rows, the outermost first.
+template <typename Times, typename Take>
+void VisitOpenOps(const Times& times, const OpTree& tree, const Take& take) {
+  std::vector<uint32_t> open;
+  size_t next = 0;
+  for (size_t i = times.size(); i-- > 0;) {
+    const int64_t time = times[i];
+    for (; next < tree.rows() && tree.end(tree.in_order(next)) > time; ++next) {
+      const uint32_t row = tree.in_order(next);
+      while (!open.empty() && open.back() != tree.parent(row)) open.pop_back();
+      open.push_back(row);
+    }
+    while (!open.empty() && tree.start(open.back()) > time) open.pop_back();
+    if (!open.empty()) take(i, open);
+  }
+}
+
 }  // namespace gpuprof::analysis

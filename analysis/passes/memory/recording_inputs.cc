@@ -12,6 +12,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/memory/memory_inputs.h"
 #include "analysis/passes/memory/merge_tracks.h"
+#include "analysis/steps/op_walk.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -28,20 +29,11 @@ class OpenOperations {
   std::vector<uint32_t> OwnersOf(size_t track) {
     const Track& of = ops_.process().tracks[track];
     const Column<int64_t>& times = of.tensor.time_ns;
-    std::vector<uint32_t> found(times.size(), 0), open;
+    std::vector<uint32_t> found(times.size(), 0);
     if (times.empty()) return found;
-    const OpTree& tree = ops_.tree(track);
-    size_t next = 0;
-    for (size_t i = times.size(); i-- > 0;) {
-      const int64_t time = times[i];
-      for (; next < tree.rows() && tree.end(tree.in_order(next)) > time; ++next) {
-        const uint32_t row = tree.in_order(next);
-        while (!open.empty() && open.back() != tree.parent(row)) open.pop_back();
-        open.push_back(row);
-      }
-      while (!open.empty() && tree.start(open.back()) > time) open.pop_back();
-      if (!open.empty()) found[i] = OwnerOf(of.op, open, time);
-    }
+    VisitOpenOps(times, ops_.tree(track), [&](size_t i, const std::vector<uint32_t>& open) {
+      found[i] = OwnerOf(of.op, open, times[i]);
+    });
     return found;
   }
   const std::vector<MemoryOwner>& owners() const { return owners_; }

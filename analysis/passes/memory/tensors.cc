@@ -20,6 +20,7 @@
 #include "analysis/passes/memory/merge_tracks.h"
 #include "analysis/passes/memory/tensor_history.h"
 #include "analysis/passes/passes.h"
+#include "analysis/steps/op_walk.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 
@@ -33,18 +34,9 @@ constexpr int64_t kShortLivedNs = 10'000'000;
 std::vector<uint32_t> OpsOpenAt(const Column<int64_t>& times, const OpTree& tree,
                                 const OpTable& ops) {
   std::vector<uint32_t> names(times.size(), 0);
-  std::vector<uint32_t> open;  // rows, outermost first
-  size_t next = 0;
-  for (size_t i = times.size(); i-- > 0;) {
-    const int64_t time = times[i];
-    for (; next < tree.rows() && tree.end(tree.in_order(next)) > time; ++next) {
-      const uint32_t row = tree.in_order(next);
-      while (!open.empty() && open.back() != tree.parent(row)) open.pop_back();
-      open.push_back(row);
-    }
-    while (!open.empty() && tree.start(open.back()) > time) open.pop_back();
-    if (!open.empty()) names[i] = ops.name[open.back()];
-  }
+  VisitOpenOps(times, tree, [&](size_t i, const std::vector<uint32_t>& open) {
+    names[i] = ops.name[open.back()];
+  });
   return names;
 }
 
