@@ -41,7 +41,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   uint32_t is_forked;
   std::atomic<uint32_t> unnamed_threads;   // threads of gpuprof that look like the program's as yet
   std::atomic<uint32_t> may_have_threads;  // not 0 while gpuprof may have threads: own_threads.h
-  std::atomic<int32_t> own_threads[6];     // their numbers, and those of some that have ended
+  std::atomic<int32_t> own_threads[64];    // their numbers, and those of some that have ended
   std::atomic<uint32_t> next_track;
   std::atomic<uint64_t> ring_bytes_used;
   std::atomic<uint32_t> ring_count;

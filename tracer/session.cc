@@ -443,7 +443,11 @@ void Finish(proto::ExitWay way, int32_t status) {
   const proto::NoFileSizeSignal no_signal;
   g_exit = {true, way, status};
   g_is_over = true;
-  if (MemoryRunOrLeave(EndAll)) return;
+  if (MemoryRunOrLeave(EndAll)) {
+    // Should the exec fail, the drain thread of this trace is not there beside the next one's.
+    if (way == proto::ExitWay::kExec) g_host->wake_drain();
+    return;
+  }
   // Out of memory: recovery does the rest, and no thread goes on with the drain, which was left in
   // the middle of its work and so is never deleted.
   g_state.store(kEnded);
