@@ -331,4 +331,11 @@ uint32_t MostAtOnce(const std::vector<Interval>& lives) {
 
 InputAccount AccountOf(const LoaderRecord& record) { return Accountant(record).Make(); }
 
+bool WaitsForEpochs(const InputAccount& account) {
+  if (account.is_bound || account.firsts_ns.size() < 2) return false;
+  const auto sum = [](auto begin, auto end) { return std::accumulate(begin, end, int64_t{0}); };
+  return sum(account.firsts_ns.begin() + 1, account.firsts_ns.end()) >
+         sum(account.waits_ns.begin(), account.waits_ns.end());
+}
+
 }  // namespace gpuprof::analysis

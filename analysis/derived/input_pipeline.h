@@ -125,4 +125,8 @@ uint32_t MostAtOnce(const std::vector<Interval>& lives);
 
 InputAccount AccountOf(const LoaderRecord& record);
 
+// Returns whether steps wait for the first batch of an epoch, and hardly for any other. The first
+// epoch does not count.
+bool WaitsForEpochs(const InputAccount& account);
+
 }  // namespace gpuprof::analysis

@@ -67,10 +67,18 @@ inline constexpr FindingWords kHostRows[] = {
     {"IN-001.name_collate", "Making batches takes most of the loader's time (collate_fn)"},
     {"IN-001.name_order", "One late batch holds back others that are ready"},
     {"IN-001.name_transfer", "Ready batches take long to reach the steps"},
+    {"IN-001.name_epochs", "Steps wait for the first batch of each epoch"},
     {"IN-001.name", "Steps wait for data"},
     {"IN-001.reason", "measured as the time inside the loader's next batch"},
     {"IN-001.gain_replayed", "data is there at once"},
     {"IN-001.gain_bound", "waits for data"},
+    {"IN-001.first_batch_takes",
+     "The first batch of an epoch takes up to {0}, the others {1} in the mean. Epochs: {2}."},
+    {"IN-001.go_on_with_workers",
+     "DataLoader(persistent_workers=True) keeps the workers from one epoch to the next."},
+    {"IN-001.make_start_cheaper",
+     "Open files and read indexes once, in the constructor of the dataset, not where an epoch "
+     "begins."},
     {"IN-001.source_serves_one",
      "Workers wait while they read samples. The more of them wait, the longer each wait is. One "
      "batch keeps the source busy for {0}, and {1} requests are outstanding on average."},
@@ -174,6 +182,17 @@ inline constexpr FindingWords kHostRows[] = {
      "Prefetch to the device: copy the next batch on a stream of its own."},
 
     {"IN-007.name", "The program waits for tf.data"},
+    {"IN-007.name_epochs", "The first batch of each epoch waits until the shuffle buffer is full"},
+    {"IN-007.first_batch_takes",
+     "The first batch of an epoch takes up to {0}, the others {1} in the mean: {2} fills its "
+     "buffer before it gives an element."},
+    {"IN-007.shuffle_fewer", "shuffle() with a smaller buffer fills it sooner."},
+    {"IN-007.shuffle_names",
+     "Shuffle what is cheap: names of files or indexes. Read the elements behind shuffle(), or "
+     "keep them by cache() before it."},
+    {"IN-007.repeat_before_shuffle",
+     "dataset.repeat().shuffle(N) fills the buffer once for all epochs; their elements mix at the "
+     "borders."},
     {"IN-007.name_run", "The program waits for the next element of tf.data"},
     {"IN-007.reason", "the calls of the iterators were timed"},
     {"IN-007.reason_run", "waits whose stack leads to tf.data's iterator"},

@@ -92,7 +92,11 @@ struct IteratorFacts {
   int64_t busiest_ns = 0;
   bool has_prefetch = false;
   bool has_serial_map = false;
-  Instance longest;  // call of the outermost
+  // A shuffle that fills its buffer in the first call of each epoch. Empty: the program waits for
+  // other calls, too.
+  std::string filled;
+  int64_t first_ns = 0, other_ns = 0;  // the longest of these calls, and the mean of all others
+  Instance longest;                    // call of the outermost
 };
 
 // The way of data into the steps.

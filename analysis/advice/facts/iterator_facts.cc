@@ -14,6 +14,7 @@
 #include "analysis/advice/facts/host_facts.h"
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/derived/tf_data.h"
+#include "analysis/passes/host/input_sources.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
@@ -85,6 +86,12 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
   for (const DataIterator& iterator : longest.iterators) {
     if (ClassOfIterator(iterator.name) == IteratorClass::kPrefetch) out.has_prefetch = true;
     if (iterator.name == "Map") out.has_serial_map = true;
+  }
+  const InputAccount account = DatasetAccount(longest);
+  if (longest.filled && WaitsForEpochs(account)) {
+    out.filled = longest.iterators[*longest.filled].name;
+    out.first_ns = Samples(account.firsts_ns).max();
+    out.other_ns = account.wait_ns;
   }
   Work work;
   AddWork(*process, longest.waits, &work);

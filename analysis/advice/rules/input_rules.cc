@@ -245,6 +245,25 @@ GainRange InputGain(const AdviceFacts& facts, int64_t ns) {
   return is_replayed ? Replayed(ns, "IN-001.gain_replayed") : Bound(ns, "IN-001.gain_bound");
 }
 
+// Says what to do about a loader that is waited for at the start of each epoch alone.
+void AddEpochs(const InputAccount& loader, Finding* finding) {
+  finding->Evidence("IN-001.first_batch_takes",
+                    {say::Duration(Samples(loader.firsts_ns).max()), say::Duration(loader.wait_ns),
+                     say::Count(loader.epochs)});
+  finding->Fix("IN-001.go_on_with_workers");
+  finding->Fix("IN-001.make_start_cheaper");
+}
+
+// Says what to do about a shuffle that fills its buffer at the start of each epoch.
+void AddFilling(const IteratorFacts& data, Finding* finding) {
+  finding->Evidence(
+      "IN-007.first_batch_takes",
+      {say::Duration(data.first_ns), say::Duration(data.other_ns), say::Name(data.filled)});
+  finding->Fix("IN-007.shuffle_fewer");
+  finding->Fix("IN-007.shuffle_names");
+  finding->Fix("IN-007.repeat_before_shuffle");
+}
+
 // Says what to do about what works longest in the pipeline.
 void AddIteratorFixes(const IteratorFacts& data, Finding* finding) {
   const bool is_python = data.busiest.ends_with("PyFunc") || data.busiest == "PyFuncStateless";
@@ -273,12 +292,16 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   if (category == nullptr || category->share_ratio() < facts.limits("IN-001.min_share"))
     return std::nullopt;
   const InputState state = StateOf(facts);
+  const InputAccount* loader = facts.input.loader;
+  const bool is_for_epochs = loader != nullptr && WaitsForEpochs(*loader);
   // What is left is the passing on of batches: more workers do not help.
-  if (state.loader != nullptr && !state.loader->is_bound && state.is_idle) return std::nullopt;
+  if (!is_for_epochs && state.loader != nullptr && !state.loader->is_bound && state.is_idle)
+    return std::nullopt;
   if (state.loader == nullptr && state.is_idle &&
       category->share_ratio() < facts.limits("IN-001.min_share_idle"))
     return std::nullopt;
-  Finding finding = Make(CauseOf(state), results::LEVEL_HIGH, "IN-001.reason");
+  Finding finding = Make(is_for_epochs ? "IN-001.name_epochs" : CauseOf(state), results::LEVEL_HIGH,
+                         "IN-001.reason");
   finding.Evidence("IN-001.spent_waiting_next_batch",
                    {PartOfStep(facts, category->mean_ns()),
                     say::Count(facts.overview->input().waiting_step_count()),
@@ -290,6 +313,10 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("all.min_gain"))
     return std::nullopt;
   SetGain(facts, InputGain(facts, gain), &finding);
+  if (is_for_epochs) {
+    AddEpochs(*loader, &finding);
+    return finding;
+  }
   AddState(facts, state, &finding);
   AddInputFixes(facts, state, &finding);
   if (finding.caveat.code.empty()) {
@@ -333,7 +360,9 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   const double part =
       gain != 0 || HasWholeSteps(facts) ? Ratio(gain, step) : Ratio(data.total_ns, data.window_ns);
   if (part < facts.limits("IN-007.min_share")) return std::nullopt;
-  Finding finding = Make("IN-007.name", results::LEVEL_HIGH, {"IN-007.reason"});
+  const bool is_for_epochs = !data.filled.empty();
+  Finding finding = Make(is_for_epochs ? "IN-007.name_epochs" : "IN-007.name", results::LEVEL_HIGH,
+                         {"IN-007.reason"});
   if (gain != 0)
     SetGain(facts, InputGain(facts, gain), &finding);
   else
@@ -342,6 +371,10 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   finding.Evidence("IN-007.calls_took_mean",
                    {say::Count(data.count), say::Name(data.root), say::Duration(data.mean_ns),
                     say::Duration(data.total_ns)});
+  if (is_for_epochs) {
+    AddFilling(data, &finding);
+    return finding;
+  }
   finding.Evidence("IN-007.most_for", {say::Percent(data.blamed_ratio), say::Name(data.blamed)});
   if (!data.busiest.empty()) {
     finding.Evidence("IN-007.meanwhile_worked_longest_summed",

@@ -163,6 +163,33 @@ TEST(InputRules, OneWorkerHasMostOfTheWork) {
   EXPECT_THAT(Ids(Loader({500, 300, 300, 300}).Run()), Not(Contains("IN-005")));
 }
 
+// Three epochs of ten steps. Workers that start are waited for, and later batches are there.
+TEST(InputRules, TheFirstBatchOfEachEpoch) {
+  ProcessBuilder main(1), worker(2, 1);
+  TrackBuilder& thread = main.Thread(1);
+  int64_t at = 0;
+  for (int64_t i = 0; i < 30; ++i) {
+    if (i % 10 == 0) thread.Op("aten::random_", at, at + kMs);
+    const int64_t begin = at + (i % 10 == 0 ? 400 : 2) * kMs;
+    thread.Loader(at + kMs, begin);
+    for (int64_t op = 0; op < 4; ++op)
+      thread.Op("aten::addmm", begin + op * 10 * kMs, begin + (op * 10 + 9) * kMs);
+    at = begin + 41 * kMs;
+    if (i % 10 == 9) {  // finds no batch
+      thread.Loader(at, at + kMs);
+      at += 2 * kMs;
+    }
+  }
+  thread.Op("aten::item", at, at + kMs);
+  worker.Thread(2, "pt_data_worker").Op("aten::mul", 0, at).Sample(0, 0).Sample(at, at / 10);
+  const results::Advice advice = Advise(MakeTrace({&main, &worker}));
+  const results::Finding* finding = Find(advice, "IN-001");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->name(), "Steps wait for the first batch of each epoch");
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("takes up to 400 ms, the others 1.00 ms in the mean"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("persistent_workers=True"));
+}
+
 TEST(InputRules, TheStepsThreadWorksOnBatches) {
   const auto make = [](int64_t waited_ms) {
     Loader loader({300, 300}, 8);
@@ -201,6 +228,29 @@ TEST(InputRules, SlowIteratorsOfTfData) {
   EXPECT_THAT(WordsOf(*finding), HasSubstr("Read several files at once"));
   EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("prefetch"))) << "it does so already";
   EXPECT_THAT(Ids(make(40)), Not(Contains("IN-007")));
+}
+
+// Forty steps in two epochs. The first call of each epoch waits until the buffer is full.
+TEST(InputRules, AShuffleThatFillsItsBuffer) {
+  ProcessBuilder builder(1);
+  TrackBuilder& consumer = builder.Thread(1);
+  int64_t at = 0;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t call = i % 20 == 0 ? 900 * kMs : 100 * kUs;
+    consumer.User("step " + std::to_string(i), at, at + call + 30 * kMs);
+    consumer.Op("Iterator::Root", at, at + call);
+    consumer.Op("Iterator::Root::Shuffle", at, at + call);
+    consumer.Op("Iterator::Root::Shuffle::Generator", at, at + call - 10 * kUs);
+    consumer.Op("step/MatMul:MatMul", at + call, at + call + 29 * kMs);
+    at += call + 30 * kMs;
+  }
+  const results::Advice advice = Advise(MakeTrace({&builder}));
+  const results::Finding* finding = Find(advice, "IN-007");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->name(),
+            "The first batch of each epoch waits until the shuffle buffer is full");
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("takes up to 900 ms, the others 100 us in the mean"));
+  EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("py_function")));
 }
 
 // A step that sleeps is told to prefetch only if nothing is known of its input.
