@@ -25,6 +25,7 @@ struct Waits {
   uint64_t timed_out = 0;
   uint64_t incomplete = 0;
   int64_t step_ns = 0;
+  int64_t step_blocked_ns = 0;
   uint32_t stack = 0;
   int64_t stack_ns = -1;
   std::map<int32_t, int64_t> threads;  // tid -> time
@@ -33,7 +34,22 @@ struct Waits {
 
 using Key = std::tuple<uint8_t, uint64_t, uint64_t>;  // kind, object, caller
 
-void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all) {
+// Counted steps, and when they are blocked outside of operations. Sorted and disjoint.
+struct StepTimes {
+  std::vector<Interval> counted, blocked;
+};
+
+StepTimes TimesOf(const StepAnalysis& steps) {
+  std::vector<Interval> blocked;
+  for (const CategoryTimeline::Segment& segment : steps.timeline.segments())
+    if (segment.category == Category::kBlocked) blocked.push_back({segment.start, segment.end});
+  StepTimes times;
+  times.counted = steps.Counted();
+  times.blocked = Intersection(times.counted, blocked);
+  return times;
+}
+
+void AddTrack(const Track& track, const StepTimes& steps, std::map<Key, Waits>* all) {
   const WaitTable& table = track.wait;
   for (size_t row = 0; row < table.rows(); ++row) {
     const uint8_t flags = proto::FlagsOf(table.operation[row]);
@@ -57,8 +73,10 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
     if (table.owner[row] != 0 && table.owner[row] != track.tid) {
       waits.holders[table.owner[row]] += duration;
     }
-    if (!steps.empty()) {
-      waits.step_ns += CoveredLength(steps, {table.end_ns[row] - duration, table.end_ns[row]});
+    if (!steps.counted.empty()) {
+      const Interval span = {table.end_ns[row] - duration, table.end_ns[row]};
+      waits.step_ns += CoveredLength(steps.counted, span);
+      waits.step_blocked_ns += CoveredLength(steps.blocked, span);
     }
   }
 }
@@ -89,7 +107,7 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     const bool stepping = steps.found() && steps.detected.track == i;
     if (process.tracks[i].wait.rows() == 0) continue;
-    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all);
+    AddTrack(process.tracks[i], stepping ? TimesOf(steps) : StepTimes(), &all);
   }
   for (const auto& [key, waits] : all) {
     const auto kind = static_cast<proto::WaitKind>(std::get<0>(key));
@@ -111,7 +129,10 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_thread_count(static_cast<uint32_t>(waits.threads.size()));
     lock.set_timed_out_count(waits.timed_out);
     lock.set_incomplete_count(waits.incomplete);
-    if (steps.found()) lock.set_step_ns(waits.step_ns);
+    if (steps.found()) {
+      lock.set_step_ns(waits.step_ns);
+      lock.set_step_blocked_ns(waits.step_blocked_ns);
+    }
     AddNames(context.trace(), process, waits.threads, lock.mutable_threads());
     AddNames(context.trace(), process, waits.holders, lock.mutable_holders());
     int64_t known = 0;

@@ -90,6 +90,7 @@ constexpr TableColumn kLockColumns[] = {
     {.field = "mean_ns", .title = "mean"},
     {.field = "max_ns", .title = "max", .scale = kMilliseconds},
     {.field = "step_ns", .title = "in steps"},
+    {.field = "step_blocked_ns", .title = "blocked in steps", .in_text = false},
     {.field = "object", .title = "object", .unit = Unit::kAddress, .on_page = OnPage::kOffered},
     kPidColumn,
     {.field = "threads", .title = "threads", .flexible = true},

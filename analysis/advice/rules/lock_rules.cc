@@ -92,15 +92,15 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
                    {PartOfStep(facts, blocked->mean_ns())});
   std::vector<const results::Lock*> waits;
   for (const results::Lock& lock : facts.locks->locks())
-    if (!lock.contended() && lock.step_ns() > 0) waits.push_back(&lock);
+    if (!lock.contended() && lock.step_blocked_ns() > 0) waits.push_back(&lock);
   std::stable_sort(waits.begin(), waits.end(), [](const results::Lock* a, const results::Lock* b) {
-    return a->step_ns() > b->step_ns();
+    return a->step_blocked_ns() > b->step_blocked_ns();
   });
   const auto count = static_cast<int64_t>(facts.overview->steps().count());
   for (const results::Lock* lock : waits) {
     if (finding.evidence.size() > kMostWaitsNamed) break;
     finding.Evidence("SY-007.per_step_called",
-                     {say::Duration(lock->step_ns() / count), WaitedFor(*lock),
+                     {say::Duration(lock->step_blocked_ns() / count), WaitedFor(*lock),
                       say::Name(ShortFunctionName(lock->name()))});
   }
   SetGain(facts, Bound(gain, "SY-007.gain"), &finding);

@@ -76,12 +76,16 @@ MaybePlace OfLock(const results::Lock& lock) {
   return place;
 }
 
-// Finds the wait that steps spend most time in. With `contended` those for locks, else all others.
+// Finds the wait that steps spend most time in. With `contended` those for locks, else all others,
+// outside of operations.
 MaybePlace WaitInSteps(const AdviceFacts& facts, bool contended) {
+  const auto part = [contended](const results::Lock& lock) {
+    return contended ? lock.step_ns() : lock.step_blocked_ns();
+  };
   const results::Lock* most = nullptr;
   for (const results::Lock& lock : facts.locks->locks()) {
-    if (lock.contended() != contended || lock.step_ns() == 0) continue;
-    if (most == nullptr || lock.step_ns() > most->step_ns()) most = &lock;
+    if (lock.contended() != contended || part(lock) == 0) continue;
+    if (most == nullptr || part(lock) > part(*most)) most = &lock;
   }
   return most == nullptr ? std::nullopt : OfLock(*most);
 }

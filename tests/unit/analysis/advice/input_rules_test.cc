@@ -261,7 +261,10 @@ TEST(InputRules, AWaitOutsideOfAKnownInputIsNoReasonToPrefetch) {
     for (int64_t i = 0; i < 10; ++i) {
       const int64_t at = i * 100 * kMs;
       loop.User("step " + std::to_string(i), at, at + 100 * kMs);
-      if (has_iterator) loop.Op("Iterator::Root::MapAndBatch", at, at + 100 * kUs);
+      if (has_iterator) {
+        loop.Op("Iterator::Root::MapAndBatch", at, at + 9 * kMs);
+        loop.Wait(proto::WaitKind::kInput, 5, 0x10, at + kMs, at + 9 * kMs);
+      }
       loop.Wait(proto::WaitKind::kSleep, 0, 0x20, at + 10 * kMs, at + 90 * kMs);
     }
     return Advise(MakeTrace({&builder}));
@@ -270,6 +273,9 @@ TEST(InputRules, AWaitOutsideOfAKnownInputIsNoReasonToPrefetch) {
   ASSERT_NE(Find(known, "SY-007"), nullptr);
   ASSERT_NE(Find(unknown, "SY-007"), nullptr);
   EXPECT_THAT(WordsOf(*Find(known, "SY-007")), Not(HasSubstr("prefetch")));
+  EXPECT_THAT(WordsOf(*Find(known, "SY-007")), HasSubstr("80.0 ms per step: sleeps"));
+  EXPECT_THAT(WordsOf(*Find(known, "SY-007")), Not(HasSubstr("8.00 ms per step")))
+      << "within a call for a batch";
   EXPECT_THAT(WordsOf(*Find(unknown, "SY-007")), HasSubstr("prefetch data"));
 }
 
