@@ -47,12 +47,17 @@ std::string GigaCell(const Row& row) {
   return row.has_gb_per_s() ? ThreeDigits(row.gb_per_s()) : "";
 }
 
+template <typename Row>
+bool IsCounted(const Row& row) {
+  return row.flop_evidence() != results::WORK_EVIDENCE_NONE ||
+         row.bytes_evidence() != results::WORK_EVIDENCE_NONE;
+}
+
 // What the figures of a row were counted from.
 template <typename Row>
 std::string CountedCell(const Row& row) {
   const results::WorkEvidence flops = row.flop_evidence(), bytes = row.bytes_evidence();
-  if (flops == bytes || bytes == results::WORK_EVIDENCE_NONE)
-    return flops == results::WORK_EVIDENCE_NONE ? "" : WordOf(flops);
+  if (flops == bytes || bytes == results::WORK_EVIDENCE_NONE) return WordOf(flops);
   if (flops == results::WORK_EVIDENCE_NONE) return WordOf(bytes);
   return WordOf(flops) + ", " + WordOf(bytes);
 }
@@ -64,6 +69,7 @@ constexpr TableColumn kModelColumn = {
 constexpr TableColumn kRateColumn = {.field = "flop_per_s",
                                      .title = "TFLOP/s",
                                      .cell = CellOf<results::RooflineRow, TeraCell>,
+                                     .needs = "flop_per_s",
                                      .blank = "-",
                                      .align = ColumnAlign::kRight,
                                      .scale = kTera};
@@ -74,6 +80,7 @@ constexpr TableColumn kOfPeakColumn = {.field = "peak_flop_ratio",
 constexpr TableColumn kMovedColumn = {.field = "gb_per_s",
                                       .title = "GB/s",
                                       .cell = CellOf<results::RooflineRow, GigaCell>,
+                                      .needs = "gb_per_s",
                                       .blank = "-",
                                       .align = ColumnAlign::kRight,
                                       .scale = kWholes};
@@ -84,6 +91,7 @@ constexpr TableColumn kOfMemoryColumn = {.field = "peak_gb_ratio",
 constexpr TableColumn kIntensityColumn = {.field = "flop_per_byte",
                                           .title = "flop/byte",
                                           .cell = CellOf<results::RooflineRow, IntensityCell>,
+                                          .needs = "flop_per_byte",
                                           .blank = "-",
                                           .align = ColumnAlign::kRight,
                                           .scale = kTenths};
@@ -92,10 +100,12 @@ constexpr TableColumn kRoofColumn = {
     .field = "roof_flop_per_s",
     .title = "roof",
     .cell = CellOf<results::RooflineRow, RoofTeraCell>,
+    .needs = "roof_flop_per_s",
     .blank = "-",
     .align = ColumnAlign::kRight,
     .tip = "TFLOP/s that the device could reach with this intensity",
-    .scale = kTera};
+    .scale = kTera,
+    .in_text = false};
 constexpr TableColumn kOfRoofColumn = {.field = "roof_ratio", .title = "of roof", .blank = "-"};
 constexpr TableColumn kKnownColumn = {
     .field = "known_ratio",
@@ -106,32 +116,32 @@ constexpr TableColumn kTypeColumn = {
 constexpr TableColumn kCountedColumn = {.field = "flop_evidence",
                                         .title = "counted from",
                                         .cell = CellOf<results::RooflineRow, CountedCell>,
+                                        .needs_if = TestOf<results::RooflineRow, IsCounted>,
                                         .blank = "-"};
 
 constexpr TableColumn kOperationColumns[] = {
     {.field = "name", .title = "operation", .flexible = true},
-    {.field = "program",
-     .title = "program",
-     .flexible = true,
-     .shown = ShownIf::kDifferent,
-     .on_page = OnPage::kOffered,
-     .in_text = false},
-    {.field = "category", .title = "category"},
     kModelColumn,
     {.field = "count", .title = "count"},
     kTimeColumn,
     kShareColumn,
     kBoundColumn,
+    kOfRoofColumn,
     kIntensityColumn,
     kRateColumn,
     kOfPeakColumn,
     kMovedColumn,
     kOfMemoryColumn,
-    kRoofColumn,
-    kOfRoofColumn,
-    kTypeColumn,
     kCountedColumn,
+    {.field = "category", .title = "category"},
+    kTypeColumn,
+    kRoofColumn,
     kKnownColumn,
+    {.field = "program",
+     .title = "program",
+     .flexible = true,
+     .shown = ShownIf::kDifferent,
+     .on_page = OnPage::kOffered},
 };
 constexpr TableColumn kCategoryColumns[] = {
     {.field = "name", .title = "category"},
@@ -140,14 +150,14 @@ constexpr TableColumn kCategoryColumns[] = {
     kTimeColumn,
     kShareColumn,
     kBoundColumn,
+    kOfRoofColumn,
     kIntensityColumn,
     kRateColumn,
     kOfPeakColumn,
     kMovedColumn,
     kOfMemoryColumn,
-    kRoofColumn,
-    kOfRoofColumn,
     kKnownColumn,
+    kRoofColumn,
 };
 constexpr TableColumn kDeviceColumns[] = {
     {.field = "name", .title = "device"},
@@ -159,9 +169,9 @@ constexpr TableColumn kDeviceColumns[] = {
     kOfPeakColumn,
     kMovedColumn,
     kOfMemoryColumn,
-    kRoofColumn,
     kOfRoofColumn,
     kKnownColumn,
+    kRoofColumn,
     {.field = "step_flop_ratio",
      .title = "of steps",
      .shown = ShownIf::kAny,
@@ -174,6 +184,7 @@ constexpr TableColumn kPeakColumns[] = {
     {.field = "peak_flop_per_s",
      .title = "TFLOP/s",
      .cell = CellOf<results::RooflinePeak, PeakTeraCell>,
+     .needs = "peak_flop_per_s",
      .blank = "-",
      .align = ColumnAlign::kRight,
      .scale = kTera},
@@ -181,6 +192,7 @@ constexpr TableColumn kPeakColumns[] = {
     {.field = "ridge_flop_per_byte",
      .title = "ridge point",
      .cell = CellOf<results::RooflinePeak, RidgeCell>,
+     .needs = "ridge_flop_per_byte",
      .blank = "-",
      .align = ColumnAlign::kRight,
      .tip = "The intensity, in flop/byte, from which on computing bounds"},
@@ -243,6 +255,7 @@ constexpr TableColumn kTreeColumns[] = {
     {.field = "flop_per_s",
      .title = "TFLOP/s",
      .cell = CellOf<results::OpProfileRow, TeraCell>,
+     .needs = "flop_per_s",
      .blank = "-",
      .align = ColumnAlign::kRight,
      .scale = kTera},
@@ -251,6 +264,7 @@ constexpr TableColumn kTreeColumns[] = {
     {.field = "gb_per_s",
      .title = "GB/s",
      .cell = CellOf<results::OpProfileRow, GigaCell>,
+     .needs = "gb_per_s",
      .blank = "-",
      .align = ColumnAlign::kRight,
      .scale = kWholes},
@@ -258,6 +272,7 @@ constexpr TableColumn kTreeColumns[] = {
     {.field = "flop_evidence",
      .title = "counted from",
      .cell = CellOf<results::OpProfileRow, CountedCell>,
+     .needs_if = TestOf<results::OpProfileRow, IsCounted>,
      .blank = "-"},
 };
 constexpr TableLayout kTreeLayouts[] = {{.rows = "rows",

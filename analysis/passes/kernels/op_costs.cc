@@ -192,15 +192,18 @@ OpGroup& ProcessCosts::GroupOf(const Track& track, const DeviceWork& work,
   const uint32_t signature = is_kernel ? track.kernel.signature[work.row] : 0;
   const proto::Signature* known = is_kernel ? SignatureOf(process_, signature) : nullptr;
   const uint32_t kernel = known == nullptr ? 0 : known->name();
-  const uint32_t owner =
-      is_kernel ? owners_.OfKernel(track.kernel, work.row, origin, kernel) : owners_.Of(origin);
   const uint32_t told = is_kernel ? DetailOf(track.kernel, work.row) : 0;
+  const RowDetail& detail = details_.Of(told);
+  // XLA's own operation says more than the call of the host that launched a whole program.
+  const bool is_of_xla = !detail.hlo_op.empty() || !detail.hlo_category.empty();
+  const uint32_t owner = is_of_xla   ? owners_.OfSource(told, kernel)
+                         : is_kernel ? owners_.OfKernel(track.kernel, work.row, origin, kernel)
+                                     : owners_.Of(origin);
   const uint64_t kind = static_cast<uint64_t>(work.kind) << 1 | (origin.in_graph ? 1 : 0);
   const uint32_t unowned = owner == WorkOwners::kNone ? kernel : 0;
   const auto [at, is_new] = groups_.try_emplace(
       {uint64_t{track.device} << 35 | kind << 32 | owner, uint64_t{told} << 32 | unowned});
   if (!is_new) return all_.groups[at->second];
-  const RowDetail& detail = details_.Of(told);
   OpGroup group;
   group.cost.model = DeviceOf(track.device).model;
   group.cost.is_kernel = is_kernel;

@@ -21,13 +21,13 @@ uint32_t WorkOwners::OfKernel(const KernelTable& kernels, size_t row, const Work
                               uint32_t kernel) {
   const uint32_t owner = Of(origin);
   if (owner != kNone && owner != kGraph) return owner;
-  const uint32_t told = Told(DetailOf(kernels, row), kernel);
+  const uint32_t told = OfSource(DetailOf(kernels, row), kernel);
   return told == kNone ? owner : told;
 }
 
 // The operations that only details of kernels name are those of XLA on a device without a host that
 // launches, and TensorFlow's.
-uint32_t WorkOwners::Told(uint32_t detail, uint32_t kernel) {
+uint32_t WorkOwners::OfSource(uint32_t detail, uint32_t kernel) {
   if (detail == 0) return kNone;
   const auto [at, is_new] = by_detail_.try_emplace(uint64_t{detail} << 32 | kernel, kNone);
   if (!is_new) return at->second;

@@ -32,7 +32,10 @@ class WorkOwners {
   // the operation on TPUs.
   uint32_t OfKernel(const KernelTable& kernels, size_t row, const WorkOrigin& origin,
                     uint32_t kernel);
-  // Returns the same for a copy or a memset.
+  // Returns the operation that the kernel's detail names, whoever launched the kernel. kNone: it
+  // names none. `detail`: string id.
+  uint32_t OfSource(uint32_t detail, uint32_t kernel);
+  // Returns the same as OfKernel for a copy or a memset.
   uint32_t Of(const WorkOrigin& origin) const;
 
   // Returns the name; "": there is no operation.
@@ -42,8 +45,6 @@ class WorkOwners {
  private:
   // From here on numbers stand for operations that only details of kernels name.
   static constexpr uint32_t kFirstNamed = 0xf0000000;
-
-  uint32_t Told(uint32_t detail, uint32_t kernel);
 
   const ProcessOps* ops_;
   RowDetails* details_;
