@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analysis/passes/device/device_window.h"
+#include "analysis/passes/device/op_costs.h"
 #include "analysis/passes/device/used_devices.h"
-#include "analysis/passes/kernels/op_costs.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/op_profile.pb.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/derived/peak_rates.h"
-#include "analysis/passes/kernels/op_costs.h"
+#include "analysis/passes/device/op_costs.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"

@@ -73,10 +73,11 @@ constexpr TableColumn kRateColumn = {.field = "flop_per_s",
                                      .blank = "-",
                                      .align = ColumnAlign::kRight,
                                      .scale = kTera};
-constexpr TableColumn kOfPeakColumn = {.field = "peak_flop_ratio",
-                                       .title = "of peak",
-                                       .blank = "-",
-                                       .tip = "Of the peak of computing with this type of numbers"};
+constexpr TableColumn kOfPeakColumn = {
+    .field = "peak_flop_ratio",
+    .title = "of peak",
+    .blank = "-",
+    .tip = "The part of the peak of computing with this type of numbers"};
 constexpr TableColumn kMovedColumn = {.field = "gb_per_s",
                                       .title = "GB/s",
                                       .cell = CellOf<results::RooflineRow, GigaCell>,
@@ -84,10 +85,11 @@ constexpr TableColumn kMovedColumn = {.field = "gb_per_s",
                                       .blank = "-",
                                       .align = ColumnAlign::kRight,
                                       .scale = kWholes};
-constexpr TableColumn kOfMemoryColumn = {.field = "peak_gb_ratio",
-                                         .title = "of memory",
-                                         .blank = "-",
-                                         .tip = "Of what the device's memory moves at most"};
+constexpr TableColumn kOfMemoryColumn = {
+    .field = "peak_gb_ratio",
+    .title = "of memory",
+    .blank = "-",
+    .tip = "The part of what the device's memory moves at most"};
 constexpr TableColumn kIntensityColumn = {.field = "flop_per_byte",
                                           .title = "flop/byte",
                                           .cell = CellOf<results::RooflineRow, IntensityCell>,
@@ -251,7 +253,7 @@ constexpr TableColumn kTreeColumns[] = {
     {.field = "window_ratio",
      .title = "with idle",
      .shown = ShownIf::kAny,
-     .tip = "Of the time from first to last work"},
+     .tip = "The share of the time from first to last work"},
     {.field = "flop_per_s",
      .title = "TFLOP/s",
      .cell = CellOf<results::OpProfileRow, TeraCell>,
@@ -292,6 +294,13 @@ std::string RooflineText(const results::Roofline& result, const TextOptions& opt
       "Operations, bytes and peaks are known for " + FormatPercent(result.known_ratio()) + " of " +
           FormatDuration(result.total_ns()) + " of kernel time. Bound and roof are of this part.",
       "", "", options.width);
+  bool is_counted = false;
+  for (const results::RooflineRow& device : result.devices()) is_counted |= IsCounted(device);
+  if (!is_counted)
+    text += WrapText(
+        "No source tells operations or bytes: neither shapes of PyTorch's inputs, nor "
+        "XLA's analysis in an XSpace.",
+        "", "", options.width);
   for (const results::RooflineRow& device : result.devices()) {
     if (!device.has_step_flop_ratio()) continue;
     text += WrapText("Model FLOP utilisation of " + device.name() + ": at the peak, the known " +

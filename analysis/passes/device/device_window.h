@@ -21,7 +21,7 @@ struct DeviceWindow {
 
 DeviceWindow WindowOf(PassContext& context, const UsedDevice& device);
 
-// Returns whether the union of all work takes more memory than the rest of such a pass.
+// Returns whether the union of all work takes more memory than the rest of a pass.
 bool HasMuchWork(const PassContext& context);
 
 }  // namespace gpuprof::analysis

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The framework's operation that a piece of device work belongs to, as passes group work by it: the
-// one that launched it, the one in which a node of a CUDA graph was captured, or the one that the
-// source of the trace names. Made for one process; operations and details must outlive it. One
-// thread.
+// The framework's operation that a piece of device work belongs to, as passes group work by it. It
+// is the operation that launched the work, or the one in which a node of a CUDA graph was captured.
+// Without both, it is the one that the source of the trace names. Made for one process; operations
+// and details must outlive it. One thread.
 
 #pragma once
 

@@ -37,12 +37,12 @@ struct WorkSums {
   uint64_t count = 0;
   int64_t total_ns = 0;
   KnownWork flops, bytes;
-  // Of the work with a known peak of computing: its time, and how long it takes at the peak.
+  // Work with a known peak of computing: its time, and how long it takes at the peak.
   int64_t peaked_ns = 0;
   double peaked_flops = 0, at_peak_ns = 0;
-  // Of the work with both quantities.
+  // Work with both quantities.
   double both_flops = 0, both_bytes = 0;
-  // Of those with both peaks, too: what the roofline says is of them.
+  // Work with both quantities and both peaks: the roofline is about this work.
   int64_t placed_ns = 0;
   double placed_flops = 0, placed_bytes = 0, placed_at_peak_ns = 0;
   double step_at_peak_ns = 0;     // within counted steps
@@ -53,14 +53,14 @@ struct WorkSums {
   results::Precision precision() const;
 };
 
-// Where work lies below the roof. GB/s and operations a second; none: not known.
+// A place of work below the roof. GB/s and operations a second; none: not known.
 struct RoofPoint {
   std::optional<double> flop_per_s, gb_per_s, flop_per_byte;
   std::optional<double> peak_flop_per_s, peak_flop_ratio, peak_gb_ratio;
   std::optional<double> roof_flop_per_s, roof_ratio;
   std::optional<bool> is_memory_bound;
 };
-// `peak_gb_per_s`: of the device's memory.
+// Returns the place. `peak_gb_per_s`: of the device's memory.
 RoofPoint PointOf(const WorkSums& sums, std::optional<double> peak_gb_per_s);
 
 // Devices with one name. Without a name, nothing is known of them.

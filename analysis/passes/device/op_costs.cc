@@ -3,7 +3,7 @@
 
 // See op_costs.h.
 
-#include "analysis/passes/kernels/op_costs.h"
+#include "analysis/passes/device/op_costs.h"
 
 #include <algorithm>
 #include <map>
@@ -200,7 +200,9 @@ OpGroup& ProcessCosts::GroupOf(const Track& track, const DeviceWork& work,
                          : is_kernel ? owners_.OfKernel(track.kernel, work.row, origin, kernel)
                                      : owners_.Of(origin);
   const uint64_t kind = static_cast<uint64_t>(work.kind) << 1 | (origin.in_graph ? 1 : 0);
-  const uint32_t unowned = owner == WorkOwners::kNone ? kernel : 0;
+  // A kernel of an unknown operation tells more than that it is a node of a graph.
+  const bool is_unowned = owner == WorkOwners::kNone || (is_kernel && owner == WorkOwners::kGraph);
+  const uint32_t unowned = is_unowned ? kernel : 0;
   const auto [at, is_new] = groups_.try_emplace(
       {uint64_t{track.device} << 35 | kind << 32 | owner, uint64_t{told} << 32 | unowned});
   if (!is_new) return all_.groups[at->second];
@@ -209,7 +211,7 @@ OpGroup& ProcessCosts::GroupOf(const Track& track, const DeviceWork& work,
   group.cost.is_kernel = is_kernel;
   group.cost.program = programs_.Of(detail);
   group.cost.shared_name = detail.shared_name;
-  group.cost.name = owners_.Name(owner);
+  if (!is_unowned) group.cost.name = owners_.Name(owner);
   group.cost.evidence = owners_.EvidenceOf(owner, origin.in_graph);
   if (group.cost.name.empty())
     group.cost.name = is_kernel ? ShortKernelName(Demangle(process_.String(kernel).c_str()))
