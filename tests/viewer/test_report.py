@@ -129,7 +129,7 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
 
 
 # Pages that begin with another table than the main one of their pass, or leave rows out.
-OTHER_TABLES = {"overview", "heap", "memory_profile", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead"}
+OTHER_TABLES = {"overview", "heap", "memory_profile", "roofline", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead"}
 
 
 def tables():
