@@ -71,11 +71,16 @@ LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details
     const size_t row = key & ((uint64_t{1} << 40) - 1);
     const RowDetail& told = details->Of(DetailOf(table, row));
     const std::string name = process.String(table.name[row]);
-    if (const auto flops = analysis::FlopsOf(name, told)) flops_[launched.longest] = *flops;
+    if (const auto flops = analysis::FlopsOf(name, told)) {
+      flops_[launched.longest] = *flops;
+      flop_kernels_[key] = launched.longest;
+    }
     // As with the operations, the longest kernel is the one that multiplies.
-    if (const auto bytes = ProductBytesOf(name, told)) bytes_[launched.longest] = *bytes;
-    if (launched.count != 1) continue;
-    if (const auto bytes = ElementwiseBytesOf(name, told)) bytes_[launched.longest] = *bytes;
+    auto bytes = ProductBytesOf(name, told);
+    if (!bytes && launched.count == 1) bytes = ElementwiseBytesOf(name, told);
+    if (!bytes) continue;
+    bytes_[launched.longest] = *bytes;
+    known_bytes_.insert(key);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
@@ -31,6 +32,19 @@ class LaunchedWork {
   std::optional<uint64_t> BytesOf(uint32_t track, size_t row) const {
     return Find(bytes_, track, row);
   }
+  struct KernelRef {
+    uint32_t track = 0;
+    size_t row = 0;
+  };
+  // Returns the kernel that has the operations of an operation of the framework. The operation took
+  // the time of all kernels that it launched. None: its floating-point operations are not known.
+  std::optional<KernelRef> FlopKernelOf(OpRef op) const {
+    const auto kernel = Find(flop_kernels_, op.track, op.row);
+    if (!kernel) return std::nullopt;
+    return KernelRef{static_cast<uint32_t>(*kernel >> 40), *kernel & ((uint64_t{1} << 40) - 1)};
+  }
+  // Returns whether the bytes of an operation are known.
+  bool KnowsBytes(OpRef op) const { return known_bytes_.count(KeyOf(op.track, op.row)) != 0; }
 
  private:
   using ByRow = std::unordered_map<uint64_t, uint64_t>;  // by track << 40 | row
@@ -41,6 +55,8 @@ class LaunchedWork {
   }
 
   ByRow flops_, bytes_;
+  ByRow flop_kernels_;                        // by operation: KeyOf the kernel
+  std::unordered_set<uint64_t> known_bytes_;  // operations
 };
 
 }  // namespace gpuprof::analysis

@@ -68,6 +68,9 @@ constexpr DevicePeak kDevicePeaks[] = {
      0,
      5300,
      "AMD Instinct MI300X data sheet"},
+    // XLA multiplies fp32 as bf16 on TPUs, unless a program asks for more: one figure for both.
+    {{"v6", "Lite"}, 0, 918, 0, 0, 918, 0, 1836, 0, 1638, "Google Cloud TPU v6e documentation"},
+    {{"v5", "Lite"}, 0, 197, 0, 0, 197, 0, 393, 0, 819, "Google Cloud TPU v5e documentation"},
 };
 
 // Returns whether a word stands in a name by itself: "A10" is not in "A100-SXM4".

@@ -101,6 +101,8 @@ RowDetail Read(const std::string& text) {
   detail.scope = TextOf(object, "scope");
   detail.annotation = TextOf(object, "annotation");
   detail.hlo_type = ElementTypeOf(TextOf(object, "shape_with_layout"));
+  detail.shared_name = TextOf(object, "deduplicated_name");
+  detail.program_id = NumberOf(object, "program_id");
   detail.flops = NumberOf(object, "flops");
   detail.bytes = NumberOf(object, "bytes_accessed");
   return detail;

@@ -36,6 +36,9 @@ struct RowDetail {
   std::string hlo_op, hlo_module, hlo_category, tf_op, name, scope;
   std::string annotation;  // of the program, for a node of a CUDA graph (mark_kernels)
   std::string hlo_type;    // of the elements of the first result: "bf16"
+  // XLA compiles operations of one program that are alike once: all of them have this name.
+  std::string shared_name;
+  std::optional<uint64_t> program_id;    // of XLA's program
   std::optional<uint64_t> flops, bytes;  // of one execution of the operation
 };
 

@@ -9,7 +9,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/model/windowed_inputs.h"
-#include "analysis/passes/device/device_gaps.h"
+#include "analysis/passes/device/device_window.h"
 #include "analysis/passes/device/used_devices.h"
 #include "analysis/passes/kernels/op_groups.h"
 #include "analysis/passes/kernels/op_modules.h"
@@ -80,36 +80,12 @@ void FillRow(OpGroups::Group& group, OpGrouping grouping, const OpGroups& all, i
   if (grouping == OpGrouping::kThread) row->set_tid(group.tid);
 }
 
-// Returns whether the union of all work takes more memory than the rest of the pass.
-bool HasMuchWork(const PassContext& context) {
-  constexpr size_t kMostWork = 2'000'000;
-  size_t rows = 0;
-  for (const size_t index : context.selected()) {
-    for (const Track& track : context.process(index).tracks)
-      rows += track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
-              track.graph_launch.rows();
-  }
-  return rows > kMostWork;
-}
-
 // How long each device had work, and how long it had none between its first work and its last.
 void FillDevices(PassContext& context, results::Ops* out) {
   const UsedDevices devices(context);
   int64_t windows_ns = 0;
   for (const UsedDevice& device : devices.all()) {
-    std::vector<std::vector<Interval>> busy_of_tracks;
-    std::vector<Interval> captures;
-    for (const UsedDevice::User& user : device.users) {
-      const Process& process = context.process(user.process);
-      for (const Track& track : process.tracks) {
-        if (HasWork(track) && track.device == user.number) busy_of_tracks.push_back(BusyOf(track));
-      }
-      for (const Interval& capture : CapturesOf(process)) captures.push_back(capture);
-    }
-    const std::vector<Interval> busy = UnionOfAll(std::move(busy_of_tracks));
-    const std::vector<Interval> windows = WorkWindows(UnionOf(std::move(captures)), busy);
-    const int64_t window_ns = TotalLength(windows);
-    const int64_t busy_ns = TotalLength(Intersection(busy, windows));
+    const auto [window_ns, busy_ns] = WindowOf(context, device);
     windows_ns += window_ns;
     results::OpDevice* row = out->add_devices();
     row->set_device(device.users.front().number);

@@ -38,12 +38,14 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/memory_profile.pb.h"
+#include "proto/results/op_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
+#include "proto/results/roofline.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
@@ -64,6 +66,8 @@ const TableSet kAlways = {Kind::kThreadEvent, Kind::kProcessEvent, Kind::kRange,
 const TableSet kWork = {Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kGraphLaunch};
 const TableSet kLaunchedWork = kWork | TableSet{Kind::kApi};
 const TableSet kSteps = {Kind::kOp, Kind::kWait};
+// What tells the operations that launched work, and the steps.
+const TableSet kOwners = kSteps | TableSet::CallIds() | TableSet{Kind::kApi, Kind::kLaunch};
 // What tells why a device waited.
 const TableSet kHostWork =
     kLaunchedWork | kSteps |
@@ -149,6 +153,23 @@ const std::vector<PassEntry>& PassTable() {
        "kernels",
        kWork,
        TableSet::CallIds() | TableSet{Kind::kOp, Kind::kOpValue}},
+      {{"roofline",
+        "Rates of operations and categories, what bounds them, and what the device lets them "
+        "reach"},
+       RunRoofline,
+       results::Roofline::descriptor,
+       "operations",
+       {Kind::kKernel},
+       kOwners},
+      {{"op_profile",
+        "Time of devices as a tree of programs, categories and operations, with their use of the "
+        "peaks",
+        {"program", "category"}},
+       RunOpProfile,
+       results::OpProfile::descriptor,
+       "rows",
+       kWork,
+       kOwners},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},

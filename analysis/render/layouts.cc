@@ -44,6 +44,8 @@ constexpr Entry kEntries[] = {
     {"Streams", StreamsLayouts},
     {"Syncs", SyncLayouts},
     {"MemoryProfile", MemoryProfileLayouts},
+    {"OpProfile", OpProfileLayouts},
+    {"Roofline", RooflineLayouts},
     {"TfData", TfDataLayouts},
     {"Threads", ThreadsLayouts},
     {"UnifiedMemory", UnifiedMemoryLayouts},

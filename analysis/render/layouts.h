@@ -39,6 +39,8 @@ std::span<const TableLayout> StepsLayouts();
 std::span<const TableLayout> StreamsLayouts();
 std::span<const TableLayout> SyncLayouts();
 std::span<const TableLayout> MemoryProfileLayouts();
+std::span<const TableLayout> OpProfileLayouts();
+std::span<const TableLayout> RooflineLayouts();
 std::span<const TableLayout> InputPipelineLayouts();
 std::span<const TableLayout> TfDataLayouts();
 std::span<const TableLayout> ThreadsLayouts();

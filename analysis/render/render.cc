@@ -30,12 +30,14 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/memory_profile.pb.h"
+#include "proto/results/op_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
+#include "proto/results/roofline.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
@@ -102,6 +104,8 @@ const std::vector<TextEntry>& TextTable() {
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
+      {results::OpProfile::descriptor, TextOf<results::OpProfile, OpProfileText>},
+      {results::Roofline::descriptor, TextOf<results::Roofline, RooflineText>},
       {results::MemoryProfile::descriptor, TextOf<results::MemoryProfile, MemoryProfileText>},
       {results::InputPipeline::descriptor, TextOf<results::InputPipeline, InputPipelineText>},
       {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},

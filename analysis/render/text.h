@@ -55,6 +55,8 @@ class Steps;
 class Streams;
 class Syncs;
 class MemoryProfile;
+class OpProfile;
+class Roofline;
 class InputPipeline;
 class TfData;
 class Threads;
@@ -126,6 +128,8 @@ std::string CountersText(const results::Counters& result, const TextOptions& opt
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string FilesText(const results::Files& result, const TextOptions& options);
+std::string OpProfileText(const results::OpProfile& result, const TextOptions& options);
+std::string RooflineText(const results::Roofline& result, const TextOptions& options);
 std::string MemoryProfileText(const results::MemoryProfile& result, const TextOptions& options);
 std::string InputPipelineText(const results::InputPipeline& result, const TextOptions& options);
 std::string TfDataText(const results::TfData& result, const TextOptions& options);

@@ -69,8 +69,9 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
     Compare(Render(*result, Format::kText, options, kWidth), base.string() + ".txt");
     // One trace in every form: the others would only repeat it.
     constexpr std::string_view kOfGpus[] = {
-        "kernels", "ranges",        "memcpy",   "api",      "sync",
-        "streams", "device_memory", "counters", "overhead", "unified_memory"};
+        "kernels",  "ranges",         "memcpy",        "api",
+        "sync",     "streams",        "device_memory", "counters",
+        "overhead", "unified_memory", "roofline",      "op_profile"};
     const bool of_gpus =
         std::find(std::begin(kOfGpus), std::end(kOfGpus), pass.name) != std::end(kOfGpus);
     const bool of_graphs = pass.name == "graphs", of_files = pass.name == "files";

@@ -141,6 +141,15 @@ void FillTensorCores(const Process& process, const proto::Device* device,
   row->set_precision_evidence(found.evidence);
 }
 
+results::Precision PrecisionOfSignature(const Process& process, const proto::Device* device,
+                                        uint32_t signature, const InputPrecision& inputs) {
+  const proto::Signature* known = SignatureOf(process, signature);
+  const std::string name = known == nullptr ? "" : process.String(known->name());
+  const uint32_t major = device == nullptr ? 0 : device->compute_major();
+  return PrecisionOf(Demangle(name.c_str()), major, MatrixOpsOf(process, {{signature, 0}}), inputs)
+      .precision;
+}
+
 FamilyTally::OfName& FamilyTally::At(size_t process, uint32_t signature) {
   const proto::Signature* known = SignatureOf(context_->process(process), signature);
   const uint32_t name = known == nullptr ? 0 : known->name();

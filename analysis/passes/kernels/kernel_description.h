@@ -44,6 +44,10 @@ void FillTensorCores(const Process& process, const proto::Device* device,
                      const SignatureTimes& signatures, results::Kernel* row,
                      const InputPrecision& inputs = {});
 
+// Returns the type of numbers of the kernels of one signature, likewise.
+results::Precision PrecisionOfSignature(const Process& process, const proto::Device* device,
+                                        uint32_t signature, const InputPrecision& inputs);
+
 // Sums kernels by their families. The context must outlive it.
 class FamilyTally {
  public:

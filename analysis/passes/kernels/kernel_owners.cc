@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derived/detailed_op.h"
 #include "analysis/derived/execution.h"
 #include "analysis/derived/kernel_class.h"
 #include "analysis/derived/launched_work.h"
@@ -24,6 +23,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/kernels/kernel_description.h"
 #include "analysis/passes/kernels/launch_site.h"
+#include "analysis/passes/kernels/work_owners.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
@@ -31,12 +31,6 @@
 
 namespace gpuprof::analysis {
 namespace {
-
-constexpr uint32_t kNoOp = 0;
-// Stands for the unknown operations of nodes of graphs.
-constexpr uint32_t kGraphOp = 0xffffffff;
-// From here on numbers stand for operations that only details of kernels name.
-constexpr uint32_t kFirstNamed = 0xf0000000;
 
 struct Sums {
   SampleList durations;
@@ -73,43 +67,6 @@ std::pair<size_t, uint32_t> ReadStackWords(const std::string& words) {
   return {std::stoul(words), static_cast<uint32_t>(std::stoul(words.substr(space)))};
 }
 
-// Returns the name of the operation. The range of a step is not an operation.
-uint32_t OpOf(const ProcessOps& ops, const WorkOrigin& origin) {
-  const uint32_t unknown = origin.in_graph ? kGraphOp : kNoOp;
-  if (!origin.owner) return unknown;
-  const uint32_t name = ops.process().tracks[origin.owner->track].op.name[origin.owner->row];
-  return ops.name_kind(name) == NameKind::kAnnotation ? unknown : name;
-}
-
-// The operations that only details of kernels name: those of XLA on a device without a host that
-// launches, and TensorFlow's.
-class NamedOps {
- public:
-  NamedOps(const Process& process, RowDetails* details) : process_(&process), details_(details) {}
-
-  // Returns a number for the operation; kNoOp: the detail names none. `kernel`: string id of its
-  // name, which is that of the operation on TPUs.
-  uint32_t Of(uint32_t detail, uint32_t kernel) {
-    if (detail == 0) return kNoOp;
-    const auto [at, is_new] = by_detail_.try_emplace(uint64_t{detail} << 32 | kernel, kNoOp);
-    if (!is_new) return at->second;
-    const std::string name = OpNameOf(details_->Of(detail), process_->String(kernel));
-    if (name.empty()) return kNoOp;
-    const auto [known, is_new_name] =
-        numbers_.try_emplace(name, kFirstNamed + static_cast<uint32_t>(names_.size()));
-    if (is_new_name) names_.push_back(name);
-    return at->second = known->second;
-  }
-  const std::string& Name(uint32_t number) const { return names_[number - kFirstNamed]; }
-
- private:
-  const Process* process_;
-  RowDetails* details_;
-  std::unordered_map<uint64_t, uint32_t> by_detail_;  // and the kernel's name
-  std::map<std::string, uint32_t> numbers_;
-  std::vector<std::string> names_;
-};
-
 void FillConfiguration(const Process& process, const SignatureTimes& signatures,
                        results::Kernel* row) {
   const proto::Signature* only =
@@ -119,7 +76,7 @@ void FillConfiguration(const Process& process, const SignatureTimes& signatures,
   if (device != nullptr) FillOccupancy(process, *device, signatures, row);
 }
 
-void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps& named,
+void FillRow(PassContext& context, size_t index, const Key& key, const WorkOwners& owners,
              size_t steps, Sums* sums, results::Kernel* row) {
   const Process& process = context.process(index);
   const auto& [device, name, op, in_graph] = key;
@@ -127,18 +84,10 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
   row->set_device(device);
   row->set_name(Demangle(process.String(name).c_str()));
   if (row->name() != process.String(name)) row->set_mangled(process.String(name));
-  if (op == kGraphOp) {
-    row->set_op("graph");
-    row->set_op_evidence(results::OWNER_EVIDENCE_GRAPH);
-  } else if (op >= kFirstNamed) {
-    row->set_op(named.Name(op));
-    row->set_op_evidence(results::OWNER_EVIDENCE_SOURCE);
+  row->set_op_evidence(owners.EvidenceOf(op, in_graph));
+  if (op != WorkOwners::kNone) row->set_op(owners.Name(op));
+  if (op != WorkOwners::kNone && op != WorkOwners::kGraph)
     row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
-  } else if (op != kNoOp) {
-    row->set_op(process.String(op));
-    row->set_op_evidence(in_graph ? results::OWNER_EVIDENCE_CAPTURE : results::OWNER_EVIDENCE_CALL);
-    row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
-  }
   FillTensorCores(process, process.FindDevice(row->device()), sums->signatures, row, sums->inputs);
   row->set_signature_count(sums->signatures.size());
   row->set_graph_count(sums->in_graphs);
@@ -173,7 +122,7 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
   InputTypes inputs(&ops, &details);
   ExecutionFinder executions(&ops, MayBeEager(context.trace()));
   const LaunchedWork& launched = context.launched(index);
-  NamedOps named(process, &details);
+  WorkOwners owners(&ops, &details);
   std::map<Key, Sums> groups;
   for (uint32_t track_index = 0; track_index < process.tracks.size(); ++track_index) {
     const Track& track = process.tracks[track_index];
@@ -185,11 +134,7 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
       const proto::Signature* known = SignatureOf(process, signature);
       const uint32_t name = known == nullptr ? 0 : known->name();
       const int64_t ns = work.span.length() * work.weight;
-      uint32_t op = OpOf(ops, origin);
-      if (op == kNoOp || op == kGraphOp) {
-        const uint32_t told = named.Of(DetailOf(kernels, work.row), name);
-        if (told != kNoOp) op = told;
-      }
+      const uint32_t op = owners.OfKernel(kernels, work.row, origin, name);
       Sums& sums = groups[{track.device, name, op, origin.in_graph}];
       sums.durations.Add(work.span.length(), work.weight);
       sums.signatures[signature] += ns;
@@ -207,7 +152,7 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
     });
   }
   for (auto& [key, sums] : groups)
-    FillRow(context, index, key, named, steps.size(), &sums, out->add_kernels());
+    FillRow(context, index, key, owners, steps.size(), &sums, out->add_kernels());
 }
 
 void NameLaunchSites(PassContext& context, results::Kernels* out) {

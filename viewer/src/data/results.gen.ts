@@ -10,6 +10,8 @@ export interface Passes {
   steps: { result: Steps; by: never };
   ops: { result: Ops; by: "name" | "type" | "shape" | "category" | "module" | "instance" | "process" | "thread" };
   kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
+  roofline: { result: Roofline; by: never };
+  op_profile: { result: OpProfile; by: "program" | "category" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
   unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
@@ -110,6 +112,26 @@ export interface Kernels {
   families: KernelFamilyTime[];
   peak_source: string | null;
   compiled_kernels: CompiledKernel[];
+}
+
+export interface Roofline {
+  meta: Meta;
+  devices: RooflineRow[];
+  categories: RooflineRow[];
+  operations: RooflineRow[];
+  peaks: RooflinePeak[];
+  total_ns: number;
+  known_ratio: number;
+}
+
+export interface OpProfile {
+  meta: Meta;
+  by: string;
+  rows: OpProfileRow[];
+  total_ns: number;
+  window_ns: number | null;
+  busy_ns: number | null;
+  idle_ns: number | null;
 }
 
 export interface Memcpy {
@@ -826,7 +848,7 @@ export interface Kernel {
   execution_evidence: "none" | "region" | "name" | "hlo" | "cuda_graph" | "operation";
   flop_count: number | null;
   flop_per_s: number | null;
-  flop_evidence: "none" | "source" | "shapes";
+  flop_evidence: "none" | "source" | "shapes" | "mixed";
   moved_bytes: number | null;
   moved_gb_per_s: number | null;
   bytes_estimate: number | null;
@@ -861,6 +883,71 @@ export interface CompiledKernel {
   pid: number;
   host: string;
   launch_count: number;
+}
+
+export interface RooflineRow {
+  name: string;
+  device_name: string;
+  device_count: number;
+  program: string | null;
+  category: string;
+  count: number;
+  total_ns: number;
+  total_ratio: number;
+  op_evidence: "none" | "call" | "capture" | "graph" | "source";
+  flop_count: number | null;
+  flop_evidence: "none" | "source" | "shapes" | "mixed";
+  flop_ns: number;
+  flop_per_s: number | null;
+  bytes: number | null;
+  bytes_evidence: "none" | "source" | "shapes" | "mixed";
+  bytes_ns: number;
+  gb_per_s: number | null;
+  flop_per_byte: number | null;
+  known_ratio: number;
+  bound: "unknown" | "compute" | "memory";
+  roof_flop_per_s: number | null;
+  roof_ratio: number | null;
+  precision: "unknown" | "fp64" | "fp32" | "tf32" | "bf16" | "fp16" | "fp8" | "int8" | "fp4" | "mixed";
+  peak_flop_per_s: number | null;
+  peak_flop_ratio: number | null;
+  peak_gb_per_s: number | null;
+  peak_gb_ratio: number | null;
+  step_count: number | null;
+  step_flop_ratio: number | null;
+}
+
+export interface RooflinePeak {
+  name: string;
+  precision: "unknown" | "fp64" | "fp32" | "tf32" | "bf16" | "fp16" | "fp8" | "int8" | "fp4" | "mixed";
+  peak_flop_per_s: number | null;
+  peak_gb_per_s: number | null;
+  ridge_flop_per_byte: number | null;
+  peak_flop_source: string;
+  peak_gb_source: string;
+  total_ns: number;
+}
+
+export interface OpProfileRow {
+  level: "none" | "program" | "category" | "operation" | "idle";
+  name: string;
+  program: string;
+  category: string;
+  operation_count: number;
+  count: number;
+  total_ns: number;
+  total_ratio: number | null;
+  parent_ratio: number | null;
+  window_ratio: number | null;
+  flop_count: number | null;
+  flop_evidence: "none" | "source" | "shapes" | "mixed";
+  flop_per_s: number | null;
+  peak_flop_ratio: number | null;
+  bytes: number | null;
+  bytes_evidence: "none" | "source" | "shapes" | "mixed";
+  gb_per_s: number | null;
+  peak_gb_ratio: number | null;
+  flop_known_ratio: number;
 }
 
 export interface Copies {
