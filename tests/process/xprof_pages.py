@@ -3,7 +3,7 @@
 
 """Makes XProf's own pages of several runs, as JSON. Runs in the environment of .deps/xprof.
 
-    xprof_pages.py '[["host0.xplane.pb", "host1.xplane.pb"], ...]'
+    xprof_pages.py '[["host0.xplane.pb", "host1.xplane.pb"], ...]' [TOOL ...]
 
 XProf writes caches beside the files: give it copies. A page that XProf cannot make is null."""
 
@@ -20,9 +20,9 @@ def page(paths, tool):
     return data.decode() if isinstance(data, bytes) else data
 
 
-def main(runs):
-    print(json.dumps([{tool: page(paths, tool) for tool in TOOLS} for paths in runs]))
+def main(runs, tools):
+    print(json.dumps([{tool: page(paths, tool) for tool in tools} for paths in runs]))
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(json.loads(sys.argv[1]), sys.argv[2:] or TOOLS)
