@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`gpuprof stats memory_profile X --format=xprof` prints what the real xprof 2.24.0 prints of the same XSpace."""
+"""`gpuprof stats memory_profile` of XSpaces: with `--format=xprof` it prints what the real xprof 2.24.0 prints."""
 
 import json
 import pathlib
@@ -216,3 +216,97 @@ def test_a_run_of_two_hosts_is_refused(tmp_path):
         (tmp_path / f"{name}.xplane.pb").write_bytes(WORKED["ties"])
     done = gpuprof("stats", TOOL, tmp_path, "--format=xprof")
     assert done.status == 2 and b"one host" in done.err and done.out == b""
+
+
+# gpuprof's own figures of the same files.
+
+def own(source, *options):
+    done = gpuprof("stats", TOOL, "--json", "--limit", "0", *options, source)
+    assert done.status == 0, done.err.decode()
+    result = json.loads(done.out)
+    del result["meta"]
+    return result
+
+
+def check_account(result, theirs):
+    """The peak is XProf's, and all of it has owners."""
+    devices = {row["name"]: row for row in result["devices"]}
+    for name, allocator in theirs["memoryProfilePerAllocator"].items():
+        device = devices[f"tpu:{name}" if name.isdecimal() else name]
+        peak = int(allocator["profileSummary"]["peakStats"]["peakBytesInUse"])
+        assert (device["source"], device["peak_bytes"], device["reported_peak_bytes"]) == ("xspace", peak, peak), device
+        assert (device.get("program_peak_bytes") or 0) == int(allocator["profileSummary"]["peakStats"]["stackReservedBytes"])
+        rows = [row for row in result["stacks"] if row["device"] == device["name"]]
+        assert sum(row["bytes"] for row in rows) == peak
+        assert max(point["allocated_bytes"] for point in result["timeline"] if point["device"] == device["name"]) == peak
+    assert len(devices) == len(theirs["memoryProfilePerAllocator"])
+
+
+@needs_xprof
+def test_the_account_has_the_peak_of_xprof(cases, recorded, tmp_path):
+    checked = 0
+    for name, (path, theirs) in cases.items():
+        if name.startswith("stored ") and theirs["memoryIds"]:
+            check_account(own(path), theirs)
+            checked += 1
+    assert checked >= 3
+    (pages,) = reference([copies([recorded], tmp_path / "copy")], TOOL)
+    check_account(own(recorded), json.loads(pages[TOOL]))
+
+
+def test_blocks_of_a_training(recorded):
+    """Weights, input and a kept block of 1 MiB each were there before; products come and go."""
+    size = 512 * 512 * 4
+    result = own(recorded)
+    (device,) = result["devices"]
+    assert device["before_bytes"] >= 3 * size and device["before_peak_bytes"] >= 3 * size
+    products = [row for row in result["stacks"] if not row["before"]]
+    assert products and {(row["shape"], row["data_type"], row["region"], row["bytes"]) for row in products} == {("[512,512]", "float", "output", size)}
+    assert any(row["name"].startswith("gradient_tape/") and row["category"] == "temporary" for row in products)
+    text = gpuprof("stats", TOOL, recorded).out.decode()
+    assert "events are missing" not in text and "gradient_tape/" in text
+
+
+def test_a_bundle_says_the_same(recorded, tmp_path):
+    for i, path in enumerate((recorded, GOLDEN / "tpu_inference.xplane.pb.gz", GOLDEN / "jax_te_fused_attn_mi300.xplane.pb.gz")):
+        bundle = tmp_path / str(i)
+        assert gpuprof("import", path, "-o", bundle).status == 0
+        assert gpuprof("verify", bundle).status == 0
+        assert own(bundle) == own(path)
+
+
+def test_a_window_has_what_was_live_before_it(tmp_path):
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(one([event(1000, "Allocation", "a", 100, 100, 1), event(2000, "Allocation", "a", 300, 200, 2),
+                          event(5000, "Allocation", "a", 350, 50, 3), event(6000, "Deallocation", "a", 250, 100, 1)]))
+    (device,) = own(path, "--window", "3us-9us")["devices"]
+    assert (device["before_bytes"], device["before_freed_bytes"], device["peak_bytes"], device["end_bytes"]) == (300, 100, 350, 250)
+
+
+def test_memory_of_earlier_steps_has_its_owner(tmp_path):
+    """XProf calls it unused."""
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(WORKED["steps"])
+    rows = {(row["name"], row["bytes"]) for row in own(path)["stacks"]}
+    assert rows == {("x", 100), ("y", 200), ("(programs of the device)", 7)}
+
+
+def test_threads_that_begin_at_different_times(tmp_path):
+    """XProf counts the time of an event since the begin of its thread: the release of 9 ns is before the allocation of 2 ns."""
+    plane = PlaneBuilder("/host:CPU", 1)
+    plane.line(1, "early", [event(2, "Allocation", "a", 100, 100, 1)])
+    plane.line(2, "late", [event(9, "Deallocation", "a", 0, 100, 1)], 8)  # the thread begins at 8 ns
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(space([plane]))
+    moments = json.loads(page(TOOL, path)[0])["memoryProfilePerAllocator"]["a"]["sampledTimelineSnapshots"]
+    assert [each["activityMetadata"]["memoryActivity"] for each in moments] == ["DEALLOCATION", "ALLOCATION"]
+    (device,) = own(path)["devices"]
+    assert (device["peak_bytes"], device["before_bytes"], device["end_bytes"]) == (100, 0, 0)
+
+
+def test_the_peak_of_life_is_the_largest_one(tmp_path):
+    """XProf shows what the last event of the file says."""
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(one([event(2, "Allocation", "a", 100, 100, 1, peak=700), event(3, "Allocation", "a", 200, 100, 2, peak=150)]))
+    assert json.loads(page(TOOL, path)[0])["memoryProfilePerAllocator"]["a"]["profileSummary"]["peakBytesUsageLifetime"] == "150"
+    assert own(path)["devices"][0]["lifetime_peak_bytes"] == 700
