@@ -11,6 +11,7 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1"  # its allocator tells the profiler what it does
 import tensorflow as tf  # noqa: E402
 
 SIZE = 512

@@ -176,9 +176,12 @@ class AllocatorFinder {
     const Track& of = process_.tracks[track];
     const uint32_t id = of.row_detail.detail[row];
     const AllocatorDetail& detail = DetailOf(id);
-    AllocatorRows& rows =
-        allocators_[detail.allocator.empty() ? DeviceName(process_, of.tensor.device[row])
-                                             : detail.allocator];
+    const std::string device = DeviceName(process_, of.tensor.device[row]);
+    const std::string& name = detail.allocator.empty() ? device : detail.allocator;
+    // Names of a file of a stranger must not fill the memory: each account has all owners.
+    constexpr size_t kMostAllocators = 256;
+    const bool is_kept = allocators_.size() < kMostAllocators || allocators_.count(name) != 0;
+    AllocatorRows& rows = allocators_[is_kept ? name : "(further allocators)"];
     const bool is_release = of.tensor.bytes[row] < 0;
     const uint32_t owner = is_release ? 0 : OwnerOf(id, open_[track][row]);
     rows.rows.push_back({&of.tensor, &of.row_detail, row, owner});

@@ -34,6 +34,12 @@ class Allocators : public testing::Test {
     int64_t type = 0;
   };
 
+  static Place Operation(const std::string& op) {
+    Place place;
+    place.op = op;
+    return place;
+  }
+
   Allocators() : host_(&space_, "/host:CPU"), line_(host_.Line(7, "main")) {}
 
   void Allocate(const std::string& allocator, int64_t address, int64_t bytes, const Place& of) {
@@ -150,9 +156,9 @@ TEST_F(Allocators, ProgramsOfADeviceHoldMemoryApartFromBlocks) {
 }
 
 TEST_F(Allocators, EachHasItsOwnAccount) {
-  Allocate("GPU_1_bfc", 0x100, 100, {"a"});
+  Allocate("GPU_1_bfc", 0x100, 100, Operation("a"));
   allocated_ = 0;
-  Allocate("gpu_host_bfc", 0x100, 30, {"b"});
+  Allocate("gpu_host_bfc", 0x100, 30, Operation("b"));
   const results::MemoryProfile profile = Profile();
   ASSERT_EQ(profile.devices_size(), 2);
   EXPECT_EQ(profile.devices(0).name(), "GPU_1_bfc");
@@ -172,9 +178,9 @@ TEST_F(Allocators, WithoutAnOperationTheOpenOneOfTheThreadAllocated) {
 }
 
 TEST_F(Allocators, MissingEventsAreTold) {
-  Allocate("GPU_0_bfc", 0x100, 100, {"a"});
+  Allocate("GPU_0_bfc", 0x100, 100, Operation("a"));
   allocated_ += 1000;  // an event is not in the file
-  Allocate("GPU_0_bfc", 0x200, 100, {"b"});
+  Allocate("GPU_0_bfc", 0x200, 100, Operation("b"));
   const results::MemoryProfile profile = Profile();
   ASSERT_EQ(profile.devices_size(), 1);
   EXPECT_EQ(profile.devices(0).peak_bytes(), 200u);
