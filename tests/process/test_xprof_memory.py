@@ -66,7 +66,9 @@ def random_memory(seed):
                 events.append((kind, at, 0, stats))
             at += 9000
         plane.line(thread + 1, f"thread {thread}", events, base)
-    return space([plane], "host")
+    device = PlaneBuilder("/device:TPU:0", 2)
+    device.line(2, "XLA Modules", [("jit_f(12)", 5000, 300, {"run_id": 5})], 1)
+    return space([plane, device] if seed % 3 == 1 else [plane], "host")
 
 
 def one(events, **planes):
