@@ -77,6 +77,8 @@ constexpr MemoryRule kMemoryRules[] = {
     {kTemporary, false, kAnywhere, "clip_grad"},
     {kTemporary, false, kBegin, "autograd:"},
     {kTemporary, false, kAnywhere, "torch::autograd::"},
+    {kTemporary, false, kAnywhere, "gradient_tape/"},
+    {kTemporary, false, kAnywhere, "transpose(jvp("},
     {kTemporary, false, kWhole, "backward"},
     {kTemporary, false, kWhole, "_engine_run_backward"},
     {kParameters, false, kWhole, "__init__"},

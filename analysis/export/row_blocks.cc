@@ -279,6 +279,7 @@ void RowBlocks::Details(const Track& track) {
     }
   };
   const Track& t = track;
+  add(ChunkKind::kTensor, t.row_detail.rows(), t.row_detail.external, t.row_detail.detail);
   add(ChunkKind::kOp, t.op.rows(), t.op.external, t.op.detail);
   add(ChunkKind::kKernel, t.kernel.rows(), t.kernel.external, t.kernel.detail);
   add(ChunkKind::kMemcpy, t.memcpy.rows(), t.memcpy.external, no_detail);

@@ -4,12 +4,16 @@
 // Lines of threads; see xspace_importer.h.
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "analysis/base/utf8.h"
 #include "analysis/import/kineto_fields.h"
+#include "analysis/import/tensor_types.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_stats.h"
+#include "analysis/model/tensor_counts.h"
 #include "proto/step_names.h"
 
 namespace gpuprof::analysis::import {
@@ -20,6 +24,13 @@ constexpr uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDoma
 constexpr uint64_t kLeastRoom = 64 << 10;
 // c10::DeviceType, which the table of tensor memory has.
 constexpr uint32_t kCpuMemory = 0 << 8, kGpuMemory = 1 << 8;
+
+uint32_t MillionthsOf(const XStat& stat) {
+  const double part = stat.kind == XStat::Kind::kDouble ? std::bit_cast<double>(stat.bits)
+                                                        : static_cast<double>(stat.bits);
+  return part > 0 ? static_cast<uint32_t>(std::lround(std::min(part, 1.0) * kWholeFragmentation))
+                  : 0;
+}
 
 bool IsStepName(std::string_view name) {
   return proto::ReadStepName({name.data(), static_cast<uint32_t>(name.size())}, {}, "").is_step;
@@ -240,6 +251,8 @@ void XSpaceImporter::AddStep(const Meaning& meaning, SpanNs span, const EventSta
 void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t time) {
   TensorRow row;
   row.time = time;
+  TensorCounts counts;
+  DetailText detail;
   std::optional<int64_t> bytes, device;
   uint64_t allocated = 0, reserved = 0, available = 0;
   bool is_host = false;
@@ -258,7 +271,13 @@ void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t tim
     if (key == "bytes_reserved") reserved = size;
     if (key == "bytes_available") available = size;
     if (key == "device_ordinal" || key == "index_on_host") device = number;
+    if ((key == "tf_op" || key == "shape" || key == "region_type") && !text.empty())
+      detail.AddText(key, text);
+    if (key == "data_type" && number.value_or(0) != 0) detail.AddText(key, NameOfDataType(*number));
+    if (key == "peak_bytes_in_use") detail.AddUnsigned(key, size);
+    if (key == "fragmentation") counts.fragmentation = MillionthsOf(stat);
     if (key == "allocator_name") {
+      detail.AddText(key, text);
       // "GPU_0_bfc", "gpu_host_bfc", "cpu", "mklcpu"
       is_host =
           text.find("host") != std::string_view::npos || text.find("cpu") != std::string_view::npos;
@@ -280,6 +299,9 @@ void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t tim
   // limit.
   row.total_reserved = std::min(allocated, kMost) + std::min(reserved, kMost / 2) +
                        (is_host ? 0 : std::min(available, kMost / 2));
+  counts.stack_bytes = reserved;
+  block_details_[timeline_].push_back({time, PackTensorCounts(counts), Detail(&detail)});
+  ++block_count_;
   builder_.Add(timeline_, row);
 }
 

@@ -69,7 +69,7 @@ class LimitedBytes : public RandomBytes {
       : inner_(inner), importer_(importer), meter_(meter), held_bytes_(held_bytes) {}
   uint64_t size() const override { return inner_->size(); }
   Result<size_t> ReadAt(uint64_t at, char* to, size_t most) const override {
-    if (Error error = meter_->Check(held_bytes_ + importer_->builder().held_bytes())) return error;
+    if (Error error = meter_->Check(held_bytes_ + importer_->held_bytes())) return error;
     return inner_->ReadAt(at, to, most);
   }
 

@@ -362,10 +362,29 @@ int64_t XSpaceImporter::Close() {
   return base_ns_ + first;
 }
 
+// Rows of tensors come in this order, too.
+void XSpaceImporter::KeepBlockDetails(int64_t origin) {
+  for (auto& [timeline, details] : block_details_) {
+    std::stable_sort(details.begin(), details.end(),
+                     [](const BlockDetail& x, const BlockDetail& y) { return x.time < y.time; });
+    RowDetailTable& table = builder_.process().tracks[timeline].row_detail;
+    for (const BlockDetail& each : details) {
+      table.row.push_back(static_cast<uint32_t>(table.rows()));
+      table.time_ns.push_back(each.time - origin);
+      table.table.push_back(static_cast<uint16_t>(proto::ChunkKind::kTensor));
+      table.external.push_back(each.counts);
+      table.detail.push_back(each.detail);
+      table.sequence.push_back(0);
+    }
+  }
+  block_details_.clear();
+}
+
 Process XSpaceImporter::Build(const std::string& file, const std::string& host, int64_t origin_ns) {
   Process& process = builder_.process();
   process.file = file;
   process.host = Utf8Of(host, &has_bad_text_);
+  KeepBlockDetails(origin_ns - base_ns_);
   return builder_.Finish(origin_ns - base_ns_);
 }
 

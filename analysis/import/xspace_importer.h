@@ -44,6 +44,10 @@ class XSpaceImporter : public XSpaceHandler {
 
   NoteCounts& notes() { return notes_; }
   ProcessBuilder& builder() { return builder_; }
+  // Returns about how much memory the rows, names and details so far take.
+  uint64_t held_bytes() const {
+    return builder_.held_bytes() + 2 * block_count_ * sizeof(BlockDetail);
+  }
   // Ends the reading: call it once, after the last event. Returns the time of the earliest row,
   // since 1970 or since an unknown moment (IsWallClock()).
   int64_t Close();
@@ -87,6 +91,12 @@ class XSpaceImporter : public XSpaceHandler {
     uint32_t counter = 0;
     uint32_t divisor = 1;
   };
+  // What an allocator says about a row of tensors (model/tensor_counts.h).
+  struct BlockDetail {
+    int64_t time = 0;
+    uint64_t counts = 0;
+    uint32_t detail = 0;
+  };
 
   // xspace_importer.cc
   void Note(ImportNoteKind kind, std::string_view example);
@@ -110,6 +120,7 @@ class XSpaceImporter : public XSpaceHandler {
   void ReadModules();
   void JoinCalls();
   void JoinThreads();
+  void KeepBlockDetails(int64_t origin);
   void Reserve(const XLine& line);
 
   // xspace_host.cc
@@ -153,7 +164,9 @@ class XSpaceImporter : public XSpaceHandler {
   bool is_wall_clock_ = false, has_rows_ = false;
   int64_t base_ns_ = 0;
   int64_t profile_start_ns_ = 0;
-  int64_t named_threads_ = 0;                // that have no number
+  int64_t named_threads_ = 0;                                   // that have no number
+  std::map<uint32_t, std::vector<BlockDetail>> block_details_;  // by timeline
+  uint64_t block_count_ = 0;
   std::map<std::string, uint32_t> derived_;  // timelines by name
   std::set<uint32_t> streams_;               // timelines of GPUs
 

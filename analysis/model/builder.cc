@@ -257,7 +257,9 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
 
 void ProcessBuilder::CountRows(const Track& track) {
   for (const TableExtent& extent : track.extents) {
-    if (extent.kind == proto::ChunkKind::kLaunch) continue;  // made here, not in the source
+    // Made here, not in the source; or a part of other rows.
+    if (extent.kind == proto::ChunkKind::kLaunch || extent.kind == proto::ChunkKind::kRowDetail)
+      continue;
     const auto code = static_cast<uint16_t>(extent.kind);
     auto at = std::lower_bound(process_.kinds.begin(), process_.kinds.end(), code,
                                [](const KindTotals& x, uint16_t y) { return x.kind < y; });

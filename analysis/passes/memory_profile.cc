@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pass `memory_profile`: memory of PyTorch's allocators. See passes.h.
+// The pass `memory_profile`: memory of the allocators of frameworks. See passes.h.
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,14 +115,19 @@ results::MemoryProfileDevice* DeviceFiller::FillDevice() {
 
 void DeviceFiller::FillLive(results::MemoryProfileDevice* device) {
   std::map<int, LiveSum> categories;
-  std::map<std::pair<std::string, bool>, LiveSum> stacks;
-  std::map<uint32_t, std::string> names;
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<std::pair<Key, bool>, LiveSum> stacks;
+  std::map<uint32_t, Key> places;
   uint64_t before = 0;
   for (const MemoryLiveBlock& block : account_.live_at_peak) {
     categories[block.of.category].Add(block);
-    const auto [name, is_new] = names.try_emplace(block.owner);
-    if (is_new) name->second = of_.name(block.owner);
-    stacks[{name->second, block.is_before}].Add(block);
+    const auto [place, is_new] = places.try_emplace(block.owner);
+    if (is_new) {
+      MemoryPlace told = of_.place(block.owner);
+      place->second = {std::move(told.name), std::move(told.shape), std::move(told.data_type),
+                       std::move(told.region)};
+    }
+    stacks[{place->second, block.is_before}].Add(block);
     if (block.is_before) before += block.bytes;
   }
   device->set_before_peak_bytes(before);
@@ -133,10 +139,14 @@ void DeviceFiller::FillLive(results::MemoryProfileDevice* device) {
     results::MemoryProfileStack* const row = Own(out_.add_stacks());
     sum.Fill(account_.peak, row);
     row->set_before(whose.second);
-    row->set_name(!whose.first.empty() ? whose.first
-                  : whose.second       ? "(live before the recording)"
-                                       : "(not known)");
+    const auto& [name, shape, data_type, region] = whose.first;
+    row->set_name(!name.empty()  ? name
+                  : whose.second ? "(live before the recording)"
+                                 : "(not known)");
     row->set_largest_bytes(sum.largest);
+    row->set_shape(shape);
+    row->set_data_type(data_type);
+    row->set_region(region);
   }
   SortByBytes(first_stack, out_.mutable_stacks());
 }
@@ -165,7 +175,7 @@ void DeviceFiller::FillPoints() {
 void DeviceFiller::FillFailure(const MemoryFailure& failure) {
   results::MemoryProfileFailure* const row = Own(out_.add_failures());
   row->set_time_ns(failure.time_ns);
-  row->set_name(of_.name(failure.owner));
+  row->set_name(of_.place(failure.owner).name);
   row->set_asked_bytes(failure.asked);
   row->set_device_free_bytes(failure.device_free);
   row->set_reserved_bytes(failure.reserved);
@@ -229,6 +239,21 @@ void ProfileSnapshot(const Process& process, results::MemoryProfile* out) {
   }
 }
 
+void ProfileAllocators(PassContext& context, size_t index, results::MemoryProfile* out) {
+  for (const AllocatorInput& input : InputsOfAllocators(context, index)) {
+    const AllocatorTold& told = input.told;
+    results::MemoryProfileDevice* const row =
+        DeviceFiller(context.process(index), input.of, out).Fill();
+    row->set_source(results::MEMORY_SOURCE_XSPACE);
+    row->set_event_count(input.events);
+    if (told.peak_of_life != 0)
+      row->set_lifetime_peak_bytes(std::max(told.peak_of_life, told.peak));
+    if (told.stack_at_peak != 0) row->set_program_peak_bytes(told.stack_at_peak);
+    if (told.free_at_peak != 0) row->set_free_at_peak_bytes(told.free_at_peak);
+    row->set_fragmentation_at_peak_ratio(told.fragmentation_at_peak);
+  }
+}
+
 }  // namespace
 
 Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -237,6 +262,10 @@ Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::M
     const Process& process = context.process(index);
     if (process.memory_snapshot != nullptr) {
       ProfileSnapshot(process, out.get());
+      continue;
+    }
+    if (HasAllocators(process)) {
+      ProfileAllocators(context, index, out.get());
       continue;
     }
     for (const DeviceMemoryInput& input : InputsOfRecording(context, index))

@@ -278,7 +278,7 @@ const std::vector<PassEntry>& PassTable() {
        {Kind::kHeap, Kind::kTensor, Kind::kMapping},
        kSteps | TableSet{Kind::kPython}},
       {{"memory_profile",
-        "Memory of PyTorch: peak, what was live at it, pools, requests that failed"},
+        "Memory of PyTorch, TensorFlow and JAX: peak, what was live at it, pools, failed requests"},
        RunMemoryProfile,
        results::MemoryProfile::descriptor,
        "stacks",

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "proto/operations.h"
@@ -82,6 +83,10 @@ class TrackDetails {
         has_sequences_ = has_sequences_ || details.sequence[i] != 0;
         op_sequence_.Put(details.sequence[i], row, track_->op.rows());
         return;
+      case proto::ChunkKind::kTensor:
+        tensor_external_.Put(external, row, track_->tensor.rows());
+        tensor_detail_.Put(details.detail[i], row, track_->tensor.rows());
+        return;
       case proto::ChunkKind::kKernel:
         kernel_external_.Put(external, row, track_->kernel.rows());
         kernel_detail_.Put(details.detail[i], row, track_->kernel.rows());
@@ -108,6 +113,22 @@ class TrackDetails {
     memset_external_.MoveTo(&track_->memset.external);
     api_external_.MoveTo(&track_->api.external);
   }
+  // Returns the details that stay: those of tensors (model/tensor_counts.h).
+  RowDetailTable OfTensors() {
+    RowDetailTable table;
+    tensor_external_.MoveTo(&table.external);
+    tensor_detail_.MoveTo(&table.detail);
+    const size_t rows = std::max(table.external.size(), table.detail.size());
+    for (size_t row = 0; row < rows; ++row) {
+      table.time_ns.push_back(track_->tensor.time_ns[row]);
+      table.table.push_back(static_cast<uint16_t>(proto::ChunkKind::kTensor));
+      table.row.push_back(static_cast<uint32_t>(row));
+      table.sequence.push_back(0);
+    }
+    while (table.external.size() < rows) table.external.push_back(0);
+    while (table.detail.size() < rows) table.detail.push_back(0);
+    return table;
+  }
 
  private:
   size_t RowOf(proto::ChunkKind kind, uint64_t row) {
@@ -118,9 +139,9 @@ class TrackDetails {
 
   Track* track_;
   std::map<proto::ChunkKind, PresentRows> present_;
-  Filling<uint64_t> op_external_, op_sequence_, kernel_external_, memcpy_external_,
-      memset_external_, api_external_;
-  Filling<uint32_t> op_detail_, kernel_detail_;
+  Filling<uint64_t> op_external_, op_sequence_, tensor_external_, kernel_external_,
+      memcpy_external_, memset_external_, api_external_;
+  Filling<uint32_t> op_detail_, tensor_detail_, kernel_detail_;
   bool has_sequences_ = false;
 };
 
@@ -177,13 +198,15 @@ void JoinRowDetails(bool is_imported, bool is_whole, Process* process) {
     } else {
       NestCalls(&process->stacks, &track.python);
     }
+    RowDetailTable of_tensors;
     if (is_imported) {
       TrackDetails details(&track);
       for (size_t i = 0; is_whole && i < track.row_detail.rows(); ++i)
         details.Join(track.row_detail, i);
       details.Finish();
+      of_tensors = details.OfTensors();
     }
-    track.row_detail = RowDetailTable();
+    track.row_detail = std::move(of_tensors);
   }
 }
 

@@ -56,6 +56,26 @@ constexpr TableColumn kDeviceColumns[] = {
      .blank = "-",
      .shown = ShownIf::kAny,
      .tip = "1 less the largest free block as a part of all free bytes"},
+    {.field = "lifetime_peak_bytes",
+     .title = "ever",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .tip = "The most that the allocator counted since it began, also before the recording"},
+    {.field = "program_peak_bytes",
+     .title = "programs",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .tip = "The part of the peak that programs of the device hold apart from blocks"},
+    {.field = "free_at_peak_bytes",
+     .title = "free at peak",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .tip = "What the allocator could still give at the peak"},
+    {.field = "fragmentation_at_peak_ratio",
+     .title = "fragmented at peak",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .tip = "As the allocator counts it"},
     {.field = "private_pool_bytes",
      .title = "private pools",
      .blank = "-",
@@ -86,6 +106,9 @@ constexpr TableColumn kStackColumns[] = {
      .tip = "It was live before the recording",
      .on_page = OnPage::kOffered,
      .in_text = false},
+    {.field = "shape", .title = "shape", .shown = ShownIf::kAny},
+    {.field = "data_type", .title = "type", .shown = ShownIf::kAny},
+    {.field = "region", .title = "region", .shown = ShownIf::kAny},
     {.field = "name", .title = "allocated by", .flexible = true},
 };
 constexpr TableColumn kFailureColumns[] = {
@@ -152,8 +175,9 @@ constexpr TableLayout kLayouts[] = {
 
 std::string Nothing(const results::MemoryProfile& result) {
   if (result.meta().skipped().empty())
-    return "No memory of PyTorch is in the recording. The program allocated none, or not "
-           "while it was recorded.\n";
+    return "No memory of PyTorch, TensorFlow or JAX is in the recording. The program allocated "
+           "none, "
+           "or not while it was recorded.\n";
   return "Allocations of PyTorch were not recorded. To record them: " +
          result.meta().skipped(0).fix() + "\n";
 }
@@ -195,6 +219,11 @@ std::string PeakOf(const results::MemoryProfile& result,
             "are in no figure. With them, the peak is " +
             FormatNumber(device.peak_bytes() + device.uncounted_bytes()) + " bytes, and " +
             FormatNumber(device.peak_bytes()) + " without them.";
+  if (device.source() == results::MEMORY_SOURCE_XSPACE &&
+      device.reported_peak_bytes() != device.peak_bytes())
+    text += " The allocator itself counted " + FormatNumber(device.reported_peak_bytes()) +
+            " bytes, and its events add up to " + FormatNumber(device.peak_bytes()) +
+            ": events are missing from the file.";
   if (device.has_growth_per_step_bytes() && device.growth_per_step_bytes() > 0)
     text += " Each step leaves " +
             FormatBytes(static_cast<uint64_t>(device.growth_per_step_bytes())) +

@@ -59,6 +59,19 @@ enum class StatKey : uint8_t {
   kMxuUtilization,   // "matrix_unit_utilization_percent"
   kHbmUtilization,   // "hbm_utilization_percent"
   kHloProto,         // "Hlo Proto", and "HLO Proto" of older files
+  kIndexOnHost,      // "index_on_host"
+  kDeviceOrdinal,    // "device_ordinal"
+  kAllocatorName,    // "allocator_name"
+  kBytesReserved,    // "bytes_reserved"
+  kBytesAllocated,   // "bytes_allocated"
+  kBytesAvailable,   // "bytes_available"
+  kFragmentation,    // "fragmentation"
+  kPeakBytesInUse,   // "peak_bytes_in_use"
+  kRequestedBytes,   // "requested_bytes"
+  kAllocationBytes,  // "allocation_bytes"
+  kAddress,          // "addr"
+  kRegionType,       // "region_type"
+  kDataType,         // "data_type"
 };
 StatKey StatKeyOf(std::string_view name);
 

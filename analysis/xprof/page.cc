@@ -4,7 +4,7 @@
 // MakeXProfPage: from an input to the page that XProf would show of it. An XSpace is read as it is.
 // Any other input becomes an XSpace in memory first, as `gpuprof export` writes it.
 
-#include <iterator>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -27,8 +27,9 @@ using xprof::Space;
 
 struct Page {
   PassInfo info;
-  std::string (*make)(const OpStats& stats);
+  std::string (*make)(const OpStats& stats) = nullptr;
   std::string (*remark)(const OpStats& stats) = nullptr;
+  Result<std::string> (*make_of_file)(Space* space) = nullptr;  // the page is of one file
 };
 
 const std::vector<Page>& Pages() {
@@ -37,21 +38,23 @@ const std::vector<Page>& Pages() {
       {{"ops", "XProf's framework_op_stats"}, xprof::OpPage, xprof::RemarkOnOps},
       {{"kernels", "XProf's kernel_stats"}, xprof::KernelPage},
       {{"input_pipeline", "XProf's input_pipeline_analyzer"}, xprof::InputPipelinePage},
+      {{"memory_profile", "XProf's memory_profile"}, nullptr, nullptr, xprof::MemoryPage},
   };
   return pages;
 }
 
-Error AddHost(Result<std::unique_ptr<Space>> space, const std::string& name,
-              std::vector<OpStats>* hosts) {
+// What takes each file of an input.
+using TakeHost = std::function<Error(Space* space)>;
+
+Error GiveHost(Result<std::unique_ptr<Space>> space, const std::string& name,
+               const TakeHost& take) {
   if (!space.ok()) return space.error();
-  Result<OpStats> stats = xprof::StatsOfHost(space->get());
-  if (!stats.ok()) return {stats.error().kind, name + ": " + stats.error().message};
-  hosts->push_back(std::move(*stats));
+  if (Error error = take(space->get())) return {error.kind, name + ": " + error.message};
   return {};
 }
 
 // Exports a trace of any other kind. The files of a run come in the order of their names.
-Error AddExported(const InputPath& path, std::vector<OpStats>* hosts) {
+Error GiveExported(const InputPath& path, const TakeHost& take) {
   std::shared_ptr<const Trace> trace;
   if (Error error = Open(path, {}, &trace)) return error;
   std::map<std::string, std::string> files;
@@ -66,18 +69,46 @@ Error AddExported(const InputPath& path, std::vector<OpStats>* hosts) {
   if (error) return error;
   trace.reset();
   for (auto& [file, bytes] : files)
-    if (Error failed = AddHost(xprof::ReadSpace(std::move(bytes), path.path), path.path, hosts))
+    if (Error failed = GiveHost(xprof::ReadSpace(std::move(bytes), path.path), path.path, take))
       return failed;
   return {};
 }
 
-Error AddHosts(const InputPath& path, std::vector<OpStats>* hosts) {
+Error GiveHosts(const InputPath& path, const TakeHost& take) {
   import::XSpaceRun run = import::FindXSpaceRun(path);
   if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
-  if (run.files.empty()) return AddExported(path, hosts);
+  if (run.files.empty()) return GiveExported(path, take);
   for (const import::ForeignFile& file : run.files)
-    if (Error error = AddHost(xprof::ReadSpaceFile(file), file.Title(), hosts)) return error;
+    if (Error error = GiveHost(xprof::ReadSpaceFile(file), file.Title(), take)) return error;
   return {};
+}
+
+Error MakeOfHosts(const Page& page, const std::string& path, XProfPage* made) {
+  std::vector<OpStats> hosts;
+  const Error error = GiveHosts(path, [&hosts](Space* space) -> Error {
+    Result<OpStats> stats = xprof::StatsOfHost(space);
+    if (!stats.ok()) return stats.error();
+    hosts.push_back(std::move(*stats));
+    return {};
+  });
+  if (error) return error;
+  const OpStats stats = xprof::CombineHosts(std::move(hosts));
+  made->json = page.make(stats);
+  if (page.remark != nullptr) made->remark = page.remark(stats);
+  return {};
+}
+
+Error MakeOfFile(const Page& page, const std::string& path, XProfPage* made) {
+  bool is_made = false;
+  return GiveHosts(path, [&](Space* space) -> Error {
+    if (is_made)
+      return UsageError("this page of XProf is of one host; name one of the run's files");
+    Result<std::string> json = page.make_of_file(space);
+    if (!json.ok()) return json.error();
+    made->json = std::move(*json);
+    is_made = true;
+    return {};
+  });
 }
 
 }  // namespace
@@ -95,11 +126,9 @@ Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* m
   for (const Page& page : Pages()) {
     if (page.info.name != name) continue;
     try {
-      std::vector<OpStats> hosts;
-      if (Error error = AddHosts(path, &hosts)) return error;
-      const OpStats stats = xprof::CombineHosts(std::move(hosts));
-      made->json = page.make(stats);
-      if (page.remark != nullptr) made->remark = page.remark(stats);
+      const Error error =
+          page.make != nullptr ? MakeOfHosts(page, path, made) : MakeOfFile(page, path, made);
+      if (error) return error;
     } catch (const std::bad_alloc&) {
       return Unreadable(path +
                         ": not enough memory to make the page; use a machine with more memory");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// XProf's pages as JSON. Each is in the file of its name. Pure functions, any thread.
+// XProf's pages as JSON. Each is in the file of its name. Any thread, for a space of its own.
 
 #pragma once
 
@@ -19,5 +19,7 @@ std::string OverviewPage(const OpStats& stats);
 std::string OpPage(const OpStats& stats);
 std::string KernelPage(const OpStats& stats);
 std::string InputPipelinePage(const OpStats& stats);
+// Makes the page of one host, also of one with TPUs. Groups the events of the space.
+Result<std::string> MemoryPage(Space* space);
 
 }  // namespace gpuprof::analysis::xprof

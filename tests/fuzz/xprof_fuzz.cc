@@ -17,6 +17,7 @@
 using gpuprof::analysis::xprof::CombineHosts;
 using gpuprof::analysis::xprof::InputPipelinePage;
 using gpuprof::analysis::xprof::KernelPage;
+using gpuprof::analysis::xprof::MemoryPage;
 using gpuprof::analysis::xprof::OpPage;
 using gpuprof::analysis::xprof::OpStats;
 using gpuprof::analysis::xprof::OverviewPage;
@@ -42,12 +43,20 @@ std::string PagesOf(const std::string& bytes, int hosts) {
          RemarkOnOverview(stats) + RemarkOnOps(stats);
 }
 
+std::string MemoryPageOf(const std::string& bytes) {
+  auto space = ReadSpace(bytes, "x");
+  if (!space.ok()) return {};
+  const auto page = MemoryPage(space->get());
+  return page.ok() ? *page : std::string();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const std::string pages = PagesOf(bytes, 1);
   if (PagesOf(bytes, 1) != pages) std::abort();
+  if (MemoryPageOf(bytes) != MemoryPageOf(bytes)) std::abort();
   if (PagesOf(bytes, 2).empty() != pages.empty()) std::abort();
   return 0;
 }

@@ -37,10 +37,10 @@ def page(name, source):
     return done.out.decode(), done.err.decode()
 
 
-def reference(runs):
+def reference(runs, *tools):
     """The pages of XProf for each run, which is a list of files. XProf writes beside the files: it gets copies."""
     done = subprocess.run([str(PYTHON), str(ROOT / "tests" / "process" / "xprof_pages.py"),
-                           json.dumps([[str(path) for path in paths] for paths in runs])],
+                           json.dumps([[str(path) for path in paths] for paths in runs]), *tools],
                           capture_output=True, text=True, timeout=LIMIT_S, env={"PATH": os.environ["PATH"], "HOME": str(runs[0][0].parent)})
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])

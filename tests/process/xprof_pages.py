@@ -3,7 +3,7 @@
 
 """Makes XProf's own pages of several runs, as JSON. Runs in the environment of .deps/xprof.
 
-    xprof_pages.py '[["host0.xplane.pb", "host1.xplane.pb"], ...]' [TOOL...]
+    xprof_pages.py '[["host0.xplane.pb", "host1.xplane.pb"], ...]' [TOOL ...]
 
 XProf writes caches beside the files: give it copies. A page that XProf cannot make is null."""
 

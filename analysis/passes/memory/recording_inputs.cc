@@ -6,80 +6,15 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/model/names.h"
 #include "analysis/passes/memory/memory_inputs.h"
 #include "analysis/passes/memory/merge_tracks.h"
-#include "analysis/steps/op_walk.h"
+#include "analysis/passes/memory/open_operations.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-// Tells who allocated: the innermost operation that is open, and what its memory is for by all that
-// are open.
-class OpenOperations {
- public:
-  // In a training, what no rule knows is of a forward pass from the first step on.
-  OpenOperations(ProcessOps* ops, int64_t trains_from_ns)
-      : ops_(*ops), trains_from_ns_(trains_from_ns) {}
-
-  // Returns an owner for each row of a track's table of tensors; 0: no operation was open.
-  std::vector<uint32_t> OwnersOf(size_t track) {
-    const Track& of = ops_.process().tracks[track];
-    const Column<int64_t>& times = of.tensor.time_ns;
-    std::vector<uint32_t> found(times.size(), 0);
-    if (times.empty()) return found;
-    VisitOpenOps(times, ops_.tree(track), [&](size_t i, const std::vector<uint32_t>& open) {
-      found[i] = OwnerOf(of.op, open, times[i]);
-    });
-    return found;
-  }
-  const std::vector<MemoryOwner>& owners() const { return owners_; }
-  const std::vector<uint32_t>& names() const { return names_; }
-
- private:
-  uint32_t OwnerOf(const OpTable& ops, const std::vector<uint32_t>& open, int64_t time_ns) {
-    MemoryJudge judge;
-    for (size_t i = open.size(); i-- > 0;) judge.Add(CategoryOf(ops.name[open[i]]));
-    if (judge.category() == results::MEMORY_CATEGORY_UNKNOWN && time_ns >= trains_from_ns_)
-      judge.Add(results::MEMORY_CATEGORY_ACTIVATIONS);
-    const uint32_t name = ops.name[open.back()];
-    const uint64_t key = uint64_t{name} << 8 | static_cast<uint64_t>(judge.category());
-    const auto [at, is_new] = known_.try_emplace(key, static_cast<uint32_t>(owners_.size()));
-    if (is_new) {
-      const bool is_known = judge.category() != results::MEMORY_CATEGORY_UNKNOWN;
-      owners_.push_back(
-          {judge.category(),
-           is_known ? results::MEMORY_EVIDENCE_OPERATION : results::MEMORY_EVIDENCE_NONE,
-           judge.category() == results::MEMORY_CATEGORY_TEMPORARY,
-           judge.category() == results::MEMORY_CATEGORY_OPTIMIZER_STATE});
-      names_.push_back(name);
-    }
-    return at->second;
-  }
-  results::MemoryCategory CategoryOf(uint32_t name) {
-    const auto [at, is_new] = categories_.try_emplace(name);
-    if (is_new) {
-      const std::string text = ops_.process().String(name);
-      at->second = CategoryOfFrame({"", text});
-      // What an optimizer needs for a moment is found by its life (MemoryAccount).
-      if (ops_.name_kind(name) == NameKind::kOptimizerStep)
-        at->second = results::MEMORY_CATEGORY_OPTIMIZER_STATE;
-      if (ops_.name_kind(name) == NameKind::kLoaderNext)
-        at->second = results::MEMORY_CATEGORY_ACTIVATIONS;
-    }
-    return at->second;
-  }
-
-  ProcessOps& ops_;
-  const int64_t trains_from_ns_;
-  std::vector<MemoryOwner> owners_ = {{}};
-  std::vector<uint32_t> names_ = {0};
-  std::unordered_map<uint64_t, uint32_t> known_;
-  std::unordered_map<uint32_t, results::MemoryCategory> categories_;
-};
 
 // The rows of a process, with their owners.
 struct RecordedRows {
@@ -177,8 +112,8 @@ std::vector<DeviceMemoryInput> InputsOfRecording(PassContext& context, size_t in
     each.input.before_bytes = entry.second.before;
     each.input.has_optimizer = has_optimizer;
     each.input.step_ends = step_ends;
-    each.name = [&process, names = operations.names()](uint32_t owner) {
-      return process.String(names[owner]);
+    each.place = [&process, names = operations.names()](uint32_t owner) {
+      return MemoryPlace{process.String(names[owner]), "", "", ""};
     };
     each.reported_peak = entry.second.peak;
     inputs.push_back(std::move(each));

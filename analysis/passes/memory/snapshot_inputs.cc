@@ -149,7 +149,9 @@ std::vector<DeviceMemoryInput> InputsOfSnapshot(const MemorySnapshot& snapshot) 
     input.optimizer_begins = TimesOf(snapshot, device, kOptimizerMark, true);
     input.step_ends = TimesOf(snapshot, device, kStepMark, false);
     if (input.step_ends.empty()) input.step_ends = TimesOf(snapshot, device, kOptimizerMark, false);
-    each.name = [&snapshot](uint32_t owner) { return NameOfStack(snapshot, owner); };
+    each.place = [&snapshot](uint32_t owner) {
+      return MemoryPlace{NameOfStack(snapshot, owner), "", "", ""};
+    };
     inputs.push_back(std::move(each));
   }
   return inputs;

@@ -1640,7 +1640,7 @@ export interface MemoryProfileDevice {
   pid: number;
   host: string;
   name: string;
-  source: "recording" | "snapshot";
+  source: "recording" | "snapshot" | "xspace";
   event_count: number;
   peak_bytes: number;
   peak_time_ns: number;
@@ -1672,6 +1672,10 @@ export interface MemoryProfileDevice {
   before_peak_bytes: number;
   peak_count: number;
   reported_peak_bytes: number | null;
+  lifetime_peak_bytes: number | null;
+  program_peak_bytes: number | null;
+  free_at_peak_bytes: number | null;
+  fragmentation_at_peak_ratio: number | null;
 }
 
 export interface MemoryProfileCategory {
@@ -1697,6 +1701,9 @@ export interface MemoryProfileStack {
   count: number;
   before: boolean;
   largest_bytes: number;
+  shape: string;
+  data_type: string;
+  region: string;
 }
 
 export interface MemoryProfilePoint {
