@@ -9,6 +9,7 @@
 #include "analysis/base/utf8.h"
 #include "analysis/import/kineto_fields.h"
 #include "analysis/import/nsys_importer.h"
+#include "analysis/model/counter_sources.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis::import {
@@ -57,12 +58,13 @@ uint8_t CopyKind(int64_t kind) {
 
 }  // namespace
 
-// A call without an id, and migrations of memory, have no call.
-void NsysImporter::JoinCall(const DeviceRow& row, std::string_view what) {
+// Finds the call of a row. `what` is for notes; empty: the text `name`.
+void NsysImporter::JoinCall(const DeviceRow& row, std::string_view what, int64_t name) {
   LaunchCall* const call = row.correlation > 0 ? row.host->calls.Find(row.correlation) : nullptr;
-  if (call == nullptr) return notes_.Add(ImportNoteKind::kNoLaunch, what);
-  call->has_work = true;
-  if (row.work.span.start < call->span.start) notes_.Add(ImportNoteKind::kImpossibleOrder, what);
+  if (call != nullptr) call->has_work = true;
+  if (call != nullptr && row.work.span.start >= call->span.start) return;
+  notes_.Add(call == nullptr ? ImportNoteKind::kNoLaunch : ImportNoteKind::kImpossibleOrder,
+             what.empty() ? TextOf(name) : what);
 }
 
 bool NsysImporter::ReadDeviceRow(const SqliteRows& rows, std::string_view what, DeviceRow* row) {
@@ -80,7 +82,7 @@ bool NsysImporter::ReadDeviceRow(const SqliteRows& rows, std::string_view what, 
   constexpr int kGraphBits = 32;
   if (row->work.graph == 0)
     row->work.graph = static_cast<uint32_t>(row->work.graph_node >> kGraphBits);
-  if (!what.empty()) JoinCall(*row, what);
+  if (!what.empty()) JoinCall(*row, what, -1);
   return true;
 }
 
@@ -111,13 +113,13 @@ void NsysImporter::ReadKernels() {
     DeviceRow row;
     if (!ReadDeviceRow(rows, "", &row)) continue;
     std::optional<int64_t> name = rows.Number(kName);
-    if (!name || texts_.find(*name) == texts_.end()) name = rows.Number(kShortName);
+    if (!name || TextOf(*name).empty()) name = rows.Number(kShortName);
     Signature key;
     key.name = NameIn(row.host, name.value_or(-1));
     for (size_t i = 0; i < kValues; ++i) key.values[i] = Small(rows.Number(kFirstValue + i), 0);
     key.values[kValues] = row.device;
     key.values[kValues + 1] = row.context;
-    JoinCall(row, TextOf(name.value_or(-1)));
+    JoinCall(row, {}, name.value_or(-1));
     const auto [at, is_new] = row.host->signatures.try_emplace(key, 0);
     if (is_new) {
       Hold(2 * sizeof key + kTextBytes);
@@ -309,18 +311,17 @@ void NsysImporter::ReadDevices() {
     devices.emplace(id, std::move(device));
   }
   constexpr std::string_view kOrdinals[] = {"pid", "cudaId", "gpuId"};
-  std::map<std::pair<int64_t, int64_t>, int64_t> known;  // by process and ordinal
   SqliteRows of_processes = file_->Read("TARGET_INFO_CUDA_DEVICE", kOrdinals);
-  while (Next(&of_processes) && known.size() < kMostDevices * kMostDevices) {
+  while (Next(&of_processes) && gpus_.size() < kMostDevices * kMostDevices) {
     const auto pid = of_processes.Number(0), ordinal = of_processes.Number(1);
     const auto id = of_processes.Number(2);
-    if (pid && ordinal && id) known.try_emplace({*pid, *ordinal}, *id);
+    if (pid && ordinal && id) gpus_.try_emplace({*pid, *ordinal}, *id);
   }
   for (Host* host : host_order_) {
     Process& process = host->builder.process();
-    const auto first = known.lower_bound({process.pid, INT64_MIN});
-    const bool is_told = first != known.end() && first->first.first == process.pid;
-    for (auto at = first; is_told && at != known.end() && at->first.first == process.pid; ++at) {
+    const auto first = gpus_.lower_bound({process.pid, INT64_MIN});
+    const bool is_told = first != gpus_.end() && first->first.first == process.pid;
+    for (auto at = first; is_told && at != gpus_.end() && at->first.first == process.pid; ++at) {
       const auto device = devices.find(at->second);
       if (device == devices.end()) continue;
       process.devices.push_back(device->second);
@@ -344,25 +345,33 @@ void NsysImporter::ReadMetrics() {
     uint32_t timeline = 0, id = 0;
   };
   constexpr size_t kMostCounters = 65'536;
-  std::map<uint32_t, Host*> owners;  // by device
-  for (Host* host : host_order_)
-    for (const Track& track : host->builder.process().tracks)
-      if (track.is_stream) owners.try_emplace(track.device, host);
+  // The process that works on a device, and its number of the device.
+  std::map<int64_t, std::pair<Host*, uint32_t>> owners;
+  for (Host* host : host_order_) {
+    const Process& process = host->builder.process();
+    for (const Track& track : process.tracks) {
+      if (!track.is_stream) continue;
+      const auto gpu = gpus_.find({process.pid, track.device});
+      owners.try_emplace(gpu != gpus_.end() ? gpu->second : track.device, host, track.device);
+    }
+  }
   std::map<std::pair<int64_t, int64_t>, Counter> counters;
   SqliteRows info = file_->Read("TARGET_INFO_GPU_METRICS", kInfo);
   while (Next(&info) && counters.size() < kMostCounters) {
     const int64_t type = info.NumberOr(kInfoType, 0);
     const auto [at, is_new] = counters.try_emplace({type, info.NumberOr(kInfoMetric, 0)});
     if (!is_new) continue;
-    const auto device = static_cast<uint32_t>(type & 0xff);
-    const auto owner = owners.find(device);
-    at->second.host = owner != owners.end() ? owner->second : host_order_.front();
+    const int64_t gpu = type & 0xff;
+    const auto owner = owners.find(gpu);
+    const bool is_used = owner != owners.end();
+    at->second.host = is_used ? owner->second.first : host_order_.front();
+    const uint32_t device = is_used ? owner->second.second : static_cast<uint32_t>(gpu);
     const std::string name = Utf8Of(info.Text(kInfoName).value_or("").substr(0, 1024));
     proto::Counter described;
     const bool is_share = name.find('%') != std::string::npos;
     described.set_name(name);
     described.set_unit(is_share ? "%" : "");
-    described.set_source("nsys");
+    described.set_source(kNsysCounters);
     ProcessBuilder& builder = at->second.host->builder;
     at->second.id = builder.AddCounter(std::move(described));
     at->second.timeline = builder.Stream(device, 0, kNoCudaId);

@@ -158,7 +158,8 @@ void NsysImporter::ReadSystemCalls() {
     SpanNs span;
     if (!SpanOf(rows, &span)) continue;
     const auto [host, timeline] = ThreadOf(rows.Number(kThread));
-    host->waits.push_back({timeline, static_cast<uint32_t>(*kind->second), span});
+    host->waits.push_back(
+        {timeline, static_cast<uint32_t>(*kind->second), NameIn(host, name), span});
     constexpr uint64_t kColumnBytes = 64;
     Hold(2 * sizeof(Wait) + kColumnBytes);
   }
@@ -184,28 +185,33 @@ enum RangeColumn { kRangeStart, kRangeEnd, kRangeType, kRangeThread, kRangeDomai
 
 }  // namespace
 
-// Reads which names the domains have. A domain may be made behind its first range.
-void NsysImporter::ReadDomains() {
-  SqliteRows rows = file_->Read("NVTX_EVENTS", kRangeColumns);
-  while (Next(&rows)) {
-    if (rows.NumberOr(kRangeType, 0) != kDomain) continue;
-    std::string name = NvtxText(rows);
-    Hold(kTextBytes + name.size());
-    const auto process = static_cast<uint64_t>(rows.NumberOr(kRangeThread, 0)) >> 24;
-    domains_.insert_or_assign({process, rows.NumberOr(kRangeDomain, 0)}, std::move(name));
+// Gives ranges the names of their domains, which the file may tell behind the ranges.
+void NsysImporter::GiveDomains(const std::vector<DomainRange>& ranges) {
+  for (DomainRange each : ranges) {
+    const auto known = domains_.find({each.host->key, each.domain});
+    each.range.domain = each.host->builder.Intern(known != domains_.end() && !known->second.empty()
+                                                      ? known->second
+                                                      : "domain " + std::to_string(each.domain));
+    each.host->builder.Add(each.timeline, each.range);
   }
 }
 
 void NsysImporter::ReadRanges() {
   SqliteRows rows = file_->Read("NVTX_EVENTS", kRangeColumns);
   const bool has_types = rows.Has(kRangeType);
+  std::vector<DomainRange> of_domains;
   while (Next(&rows)) {
     const int64_t type = has_types ? rows.NumberOr(kRangeType, 0) : kPushPop;
     RangeRow range;
     const bool is_mark = type == kMark || type == kTextMark;
     const bool is_push = type == kPushPop || type == kTextPushPop;
     const bool is_range = is_push || type == kStartEnd || type == kTextStartEnd;
-    if (type == kThreadName) {
+    if (type == kDomain) {
+      std::string name = NvtxText(rows);
+      Hold(kTextBytes + name.size());
+      const auto process = static_cast<uint64_t>(rows.NumberOr(kRangeThread, 0)) >> 24;
+      domains_.insert_or_assign({process, rows.NumberOr(kRangeDomain, 0)}, std::move(name));
+    } else if (type == kThreadName) {
       const auto [host, timeline] = ThreadOf(rows.Number(kRangeThread));
       host->builder.NameThread(timeline, NvtxText(rows));
     }
@@ -233,13 +239,13 @@ void NsysImporter::ReadRanges() {
     range.name = host->builder.Intern(text);
     if (range.flags != 0) notes_.Add(ImportNoteKind::kUnmatched, text);
     if (const int64_t domain = rows.NumberOr(kRangeDomain, 0); domain != 0) {
-      const auto known = domains_.find({host->key, domain});
-      range.domain = host->builder.Intern(known != domains_.end() && !known->second.empty()
-                                              ? known->second
-                                              : "domain " + std::to_string(domain));
+      of_domains.push_back({host, timeline, range, domain});
+      Hold(2 * sizeof(DomainRange));
+      continue;
     }
     host->builder.Add(timeline, range);
   }
+  GiveDomains(of_domains);
 }
 
 void NsysImporter::ReadOverheads(std::string_view table) {

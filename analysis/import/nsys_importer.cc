@@ -85,7 +85,8 @@ bool NsysImporter::Next(SqliteRows* rows) {
     }
   }
   if (rows->Next()) return true;
-  if (rows->error()) faults_.push_back(rows->error().message + ": later rows of the table are lost");
+  if (rows->error())
+    faults_.push_back(rows->error().message + ": later rows of the table are lost");
   return false;
 }
 
@@ -251,7 +252,6 @@ void NsysImporter::Read() {
   ReadClock();
   ReadTexts();
   ReadProcesses();
-  ReadDomains();
   ReadCalls();
   ReadKernels();
   ReadCopies();
@@ -265,8 +265,11 @@ void NsysImporter::Read() {
   ReadOverheads("CUPTI_ACTIVITY_KIND_OVERHEAD");
   ReadOverheads("PROFILER_OVERHEAD");
   ReadThreadNames();
-  ReadMetrics();
+  // Rows come in any order.
+  std::sort(host_order_.begin(), host_order_.end(),
+            [](const Host* x, const Host* y) { return x->key < y->key; });
   ReadDevices();
+  ReadMetrics();
   TellDiagnostics();
   TellOtherTables();
   if (first_ns_ > kLongAgoNs && has_rows()) {
@@ -280,9 +283,11 @@ std::vector<Process> NsysImporter::Build(const std::string& file, int64_t origin
   const int64_t shift = origin_ns - base_ns_;
   for (Host* host : host_order_) {
     for (const Wait& wait : host->waits) {
-      host->builder.Append<proto::ChunkKind::kWait>(wait.timeline, {}, wait.span.end - shift,
-                                                    wait.span.end - wait.span.start, wait.operation,
-                                                    0, 0, 0, 0);
+      // The call's name is all that is known of who waits.
+      const uint64_t caller = NamedFrame(wait.name);
+      host->builder.Append<proto::ChunkKind::kWait>(
+          wait.timeline, {}, wait.span.end - shift, wait.span.end - wait.span.start, wait.operation,
+          0, caller, host->builder.process().stacks.Child(0, caller), 0);
     }
     Process& process = host->builder.process();
     process.file = file;

@@ -55,6 +55,7 @@ class NsysImporter {
   struct Wait {
     uint32_t timeline;
     uint32_t operation;
+    uint32_t name;  // of the call
     SpanNs span;
   };
   struct Signature {
@@ -72,6 +73,12 @@ class NsysImporter {
     std::map<Signature, uint32_t> signatures;
     std::unordered_map<uint64_t, uint32_t> threads;
     std::vector<Wait> waits;
+  };
+  struct DomainRange {
+    Host* host;
+    uint32_t timeline;
+    RangeRow range;
+    int64_t domain;
   };
   // What all tables of work on devices begin with.
   struct DeviceRow {
@@ -104,7 +111,7 @@ class NsysImporter {
   void ReadCalls();
   void ReadSystemCalls();
   void ReadRanges();
-  void ReadDomains();
+  void GiveDomains(const std::vector<DomainRange>& ranges);
   void ReadOverheads(std::string_view table);
   void ReadThreadNames();
   uint32_t FunctionIn(Host* host, int64_t name, bool is_driver);
@@ -120,7 +127,7 @@ class NsysImporter {
   void ReadDevices();
   void ReadMetrics();
   bool ReadDeviceRow(const SqliteRows& rows, std::string_view what, DeviceRow* row);
-  void JoinCall(const DeviceRow& row, std::string_view what);
+  void JoinCall(const DeviceRow& row, std::string_view what, int64_t name);
   void TellIdleCalls();
 
   const SqliteFile* file_;
@@ -135,7 +142,9 @@ class NsysImporter {
   Host* last_host_ = nullptr;
   bool has_further_hosts_ = false;
   std::map<std::pair<uint64_t, int64_t>, std::string> domains_;  // by host and number
-  std::map<uint64_t, std::string> process_names_;                // by the host's key
+  // The device of Nsight Systems by the process's number and its own number of the device.
+  std::map<std::pair<int64_t, int64_t>, int64_t> gpus_;
+  std::map<uint64_t, std::string> process_names_;  // by the host's key
   std::vector<std::string> versions_;
   std::string machine_;
   int64_t base_ns_ = 0;

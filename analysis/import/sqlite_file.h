@@ -36,11 +36,11 @@ class SqliteRows {
 
   // Returns a whole number. None: the row has something else, or nothing.
   std::optional<int64_t> Number(size_t column) const {
-    const int at = static_cast<int>(column);
-    const int type = sqlite3_column_type(statement_.get(), at);
-    if (type == SQLITE_INTEGER) return sqlite3_column_int64(statement_.get(), at);
-    return type == SQLITE_FLOAT ? WholeOf(sqlite3_column_double(statement_.get(), at))
-                                : std::nullopt;
+    // The value is this thread's alone: it may be looked at without a copy.
+    sqlite3_value* const value = sqlite3_column_value(statement_.get(), static_cast<int>(column));
+    const int type = sqlite3_value_type(value);
+    if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);
+    return type == SQLITE_FLOAT ? WholeOf(sqlite3_value_double(value)) : std::nullopt;
   }
   int64_t NumberOr(size_t column, int64_t otherwise) const {
     return Number(column).value_or(otherwise);
