@@ -56,6 +56,26 @@ uint8_t CopyKind(int64_t kind) {
   return kind > 0 && kind <= kLast ? static_cast<uint8_t>(kind) : 0;
 }
 
+// Returns the bytes of "GPU-12345678-…"; empty: it is something else.
+std::string UuidOf(std::string_view text) {
+  constexpr std::string_view kPrefix = "GPU-", kDigits = "0123456789abcdef";
+  constexpr size_t kBytes = 16;
+  if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
+  std::string bytes;
+  size_t digits = 0;
+  for (const char c : text) {
+    if (c == '-') continue;
+    const size_t digit = kDigits.find(c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (digit == std::string_view::npos || bytes.size() > kBytes) return "";
+    if (digits++ % 2 == 0) {
+      bytes += static_cast<char>(digit << 4);
+    } else {
+      bytes.back() = static_cast<char>(static_cast<unsigned char>(bytes.back()) | digit);
+    }
+  }
+  return digits == 2 * kBytes ? bytes : "";
+}
+
 }  // namespace
 
 // Finds the call of a row. `what` is for notes; empty: the text `name`.
@@ -251,7 +271,7 @@ void NsysImporter::TellIdleCalls() {
 
 // Each process numbers its devices by itself. Newer exports say which device it means.
 void NsysImporter::ReadDevices() {
-  enum Column { kId, kName, kOrdinal, kMajor, kMinor, kProcessors, kMemory, kBandwidth, kL2 };
+  enum Column { kId, kName, kOrdinal, kFirstNumber };
   constexpr std::string_view kColumns[] = {"id",
                                            "name",
                                            "cuDevice",
@@ -269,7 +289,8 @@ void NsysImporter::ReadDevices() {
                                            "maxRegistersPerSm",
                                            "maxShmemPerBlock",
                                            "maxRegistersPerBlock",
-                                           "maxThreadsPerBlock"};
+                                           "maxThreadsPerBlock",
+                                           "uuid"};
   using Set = void (*)(proto::Device*, uint64_t);
   constexpr Set kSet[] = {
       [](proto::Device* d, uint64_t n) { d->set_compute_major(static_cast<uint32_t>(n)); },
@@ -296,6 +317,8 @@ void NsysImporter::ReadDevices() {
       [](proto::Device* d, uint64_t n) { d->set_registers_per_block(static_cast<uint32_t>(n)); },
       [](proto::Device* d, uint64_t n) { d->set_threads_per_block(static_cast<uint32_t>(n)); },
   };
+  constexpr size_t kUuid = kFirstNumber + std::size(kSet);
+  static_assert(kUuid + 1 == std::size(kColumns));
   // No machine has more, and each process has a copy of them.
   constexpr size_t kMostDevices = 256;
   std::map<int64_t, proto::Device> devices;  // by the number of Nsight Systems
@@ -304,9 +327,10 @@ void NsysImporter::ReadDevices() {
     proto::Device device;
     const int64_t id = rows.NumberOr(kId, 0);
     device.set_id(Small(rows.Number(kOrdinal), Small(id, 0)));
+    device.set_uuid(UuidOf(rows.Text(kUuid).value_or("")));
     device.set_name(Utf8Of(rows.Text(kName).value_or("").substr(0, 256)));
     for (size_t i = 0; i < std::size(kSet); ++i)
-      if (const auto value = rows.Number(kMajor + i); value && *value > 0)
+      if (const auto value = rows.Number(kFirstNumber + i); value && *value > 0)
         kSet[i](&device, static_cast<uint64_t>(*value));
     devices.emplace(id, std::move(device));
   }

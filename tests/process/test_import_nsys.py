@@ -48,7 +48,7 @@ def two_processes():
     made.add("ANALYSIS_DETAILS", globalVid=nsys.VM, duration=1, startTime=START, stopTime=START + 1)
     for number, name in enumerate(("GPU A", "GPU B")):
         made.add("TARGET_INFO_GPU", vmId=nsys.VM, id=number, name=name, totalMemory=80 << 30, smCount=100 + number, computeMajor=9, computeMinor=0,
-                 cuDevice=number, threadsPerWarp=32, maxWarpsPerSm=64)
+                 cuDevice=number, threadsPerWarp=32, maxWarpsPerSm=64, uuid=f"GPU-0000000{number}-1111-2222-3333-44445555666A")
         # The second process sees the second device alone, as its device 0.
         made.add("TARGET_INFO_CUDA_DEVICE", gpuId=number, cudaId=0, pid=100 + 100 * number, uuid="", numMultiprocessors=100)
     for pid in (100, 200, 300):
@@ -140,6 +140,7 @@ def test_ranges_waits_names_and_counters(export):
 def test_each_process_numbers_its_devices(export):
     words = gpuprof("info", export).out.decode()
     assert [line.split(maxsplit=1)[1] for line in words.splitlines() if line.strip().startswith("device ")] == ["0: GPU A", "0: GPU B"]
+    assert b"no UUID" not in gpuprof("stats", "kernels", export).out
 
 
 @pytest.mark.parametrize("seed", [1, 2])
