@@ -62,6 +62,13 @@ int fstatat(int folder, const char* path, struct stat* status, int flags) {
   return StatusAt(folder, path, status, flags);
 }
 int fstat64(int fd, struct stat64* status) { return (int)syscall(SYS_fstat, fd, status); }
+// SQLite names these. A status of 64 bits is the only one of a machine of 64 bits.
+int stat64(const char* path, struct stat64* status) {
+  return StatusAt(AT_FDCWD, path, (struct stat*)status, 0);
+}
+int lstat64(const char* path, struct stat64* status) {
+  return StatusAt(AT_FDCWD, path, (struct stat*)status, AT_SYMLINK_NOFOLLOW);
+}
 
 // 2.32: whether the process has one thread, so that counters need no lock. Nobody knows here.
 char __libc_single_threaded = 0;

@@ -22,10 +22,10 @@ constexpr uint64_t kNoRing = ~uint64_t{0};
 
 // Tables that importers make. RowDetail holds columns of the others.
 constexpr ChunkKind kImported[] = {
-    ChunkKind::kOp,       ChunkKind::kPython,      ChunkKind::kTensor,   ChunkKind::kCounter,
-    ChunkKind::kRange,    ChunkKind::kLaunch,      ChunkKind::kKernel,   ChunkKind::kMemcpy,
-    ChunkKind::kMemset,   ChunkKind::kGraphLaunch, ChunkKind::kApi,      ChunkKind::kSync,
-    ChunkKind::kOverhead, ChunkKind::kCudaEvent,   ChunkKind::kRowDetail};
+    ChunkKind::kWait,    ChunkKind::kOp,       ChunkKind::kPython,      ChunkKind::kTensor,
+    ChunkKind::kCounter, ChunkKind::kRange,    ChunkKind::kLaunch,      ChunkKind::kKernel,
+    ChunkKind::kMemcpy,  ChunkKind::kMemset,   ChunkKind::kGraphLaunch, ChunkKind::kApi,
+    ChunkKind::kSync,    ChunkKind::kOverhead, ChunkKind::kCudaEvent,   ChunkKind::kRowDetail};
 
 // Returns the first table with rows that no importer makes; empty: there is none.
 std::string OtherRows(const Track& track) {
@@ -226,6 +226,18 @@ void RowBlocks::Calls(const ApiTable& t) {
   });
 }
 
+void RowBlocks::HostWaits(const WaitTable& t) {
+  namespace c = proto::wait_column;
+  Rows(ChunkKind::kWait, t.rows(), [&](size_t i, uint64_t* row) {
+    Span(t, i, row);
+    row[c::kOperation] = t.operation[i];
+    row[c::kObject] = t.object[i];
+    row[c::kCaller] = t.caller[i];
+    row[c::kStack] = t.stack[i];
+    row[c::kOwner] = static_cast<uint64_t>(t.owner[i]);
+  });
+}
+
 void RowBlocks::Waits(const SyncTable& t) {
   namespace c = proto::sync_column;
   Rows(ChunkKind::kSync, t.rows(), [&](size_t i, uint64_t* row) {
@@ -293,6 +305,7 @@ std::string RowBlocks::Write(const Track& track) {
     return "it has " + table + " rows, which no importer makes";
   if (!AllStandForOne(track)) return "it has rows that stand for several events";
   track_ = track.id;
+  HostWaits(track.wait);
   Ops(track.op);
   Python(track.python);
   Tensors(track.tensor);

@@ -61,6 +61,7 @@ class RowBlocks {
   void Sets(const MemsetTable& t);
   void GraphLaunches(const GraphLaunchTable& t);
   void Calls(const ApiTable& t);
+  void HostWaits(const WaitTable& t);
   void Waits(const SyncTable& t);
   void Overheads(const OverheadTable& t);
   void Events(const CudaEventTable& t);

@@ -9,6 +9,7 @@
 
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/chrome_input.h"
+#include "analysis/import/nsys_import.h"
 #include "analysis/import/snapshot_import.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/import/xspace_input.h"
@@ -45,6 +46,10 @@ constexpr Importer kImporters[] = {
      .find = FindXSpaces<FindXSpaceRun>,
      .find_below = FindXSpaces<FindXSpaceRunBelow>,
      .is_below_first = true},
+    {.name = kNsysImporter,
+     .find = FindFiles<NsysFiles, ImportNsys>,
+     .find_below = FindFiles<NsysFilesBelow, ImportNsys>,
+     .looks = LooksLikeNsys},
     {.name = kSnapshotImporter,
      .find = FindFiles<SnapshotFiles, ImportSnapshots>,
      .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},

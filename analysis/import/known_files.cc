@@ -40,11 +40,15 @@ constexpr std::string_view kTakeJson =
 constexpr std::string_view kRecord =
     "record the program with `gpuprof run`, or name a trace of torch.profiler (JSON)";
 
+constexpr std::string_view kExport =
+    "export it: `nsys export --type sqlite --output NEW.sqlite FILE`, and name the result";
+
 constexpr KnownFile kKnown[] = {
-    {0, "", ".nsys-rep", "a report of Nsight Systems", kRecord},
-    {0, "", ".qdrep", "a report of Nsight Systems", kRecord},
+    {0, "", ".nsys-rep", "a report of Nsight Systems", kExport},
+    {0, "", ".qdrep", "a report of Nsight Systems", kExport},
     {0, "", ".qdstrm", "an unfinished report of Nsight Systems", kRecord},
-    {0, "SQLite format 3\0"sv, "", "an SQLite database, as `nsys export` makes it", kRecord},
+    {0, "SQLite format 3\0"sv, "", "an SQLite database without the tables of `nsys export`",
+     "gpuprof reads exports of Nsight Systems with work of GPUs, calls, NVTX or OSRT"},
     {0, "NVR\0"sv, "", "a report of Nsight Compute",
      "open it with ncu-ui; gpuprof reads traces of whole programs"},
     {0, "", ".ncu-rep", "a report of Nsight Compute",

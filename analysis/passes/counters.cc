@@ -9,12 +9,14 @@
 // for as long as the second. Samples of PM sampling lie on a track of their own, with a period of
 // their own.
 //
-// An imported file has counters of its processes. A value stands until the next one.
+// An imported file has counters of its processes. A value stands until the next one. Values that
+// Nsight Systems samples are readings, too.
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "analysis/model/counter_sources.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device/device_limits.h"
 #include "analysis/passes/passes.h"
@@ -224,12 +226,14 @@ void FillImported(const PassContext& context, const Process& process, const Trac
   for (const auto& [id, series] : all) {
     proto::Counter described = CounterOf(process, id);
     described.set_name(names.at(id));
+    const bool is_reading = described.source() == kNsysCounters;
     described.clear_source();
     if (!has_device) described.set_pid(process.pid);
     results::CounterUse* use = out->add_counters();
     if (has_device) use->set_device(device->second.index());
     use->set_host(process.host);
-    FillUse(described, series, WeightsUntilNext(series.time_ns), use);
+    FillUse(described, series,
+            is_reading ? Weights(series.time_ns) : WeightsUntilNext(series.time_ns), use);
   }
 }
 

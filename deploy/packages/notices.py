@@ -45,6 +45,7 @@ LIBRARIES = [
     Library("Zstandard", "BSD-3-Clause", "libzstd-dev", "libzstd.a"),
     Library("zlib", "Zlib", "zlib1g-dev", "libz.a"),
     Library("minizip", "Zlib", "libminizip-dev", "libminizip.a"),
+    Library("SQLite", "public domain", "libsqlite3-dev", "libsqlite3.a"),
     Library("nghttp2", "MIT", "libnghttp2-dev", "libnghttp2.a"),
     Library("RE2", "BSD-3-Clause", "libre2-dev", "libre2.a"),
     Library("utf8proc", "MIT AND Unicode-DFS-2015", "libutf8proc-dev", "libutf8proc.a"),

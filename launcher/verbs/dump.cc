@@ -12,9 +12,9 @@ namespace {
 class Dump : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, or a trace of torch.profiler, "
+                        "TensorFlow, JAX or Nsight Systems");
     options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);

@@ -54,9 +54,9 @@ std::string CheckWindow(std::string_view text) {
 class Export : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, or a trace of torch.profiler, "
+                        "TensorFlow, JAX or Nsight Systems");
     const std::string first(analysis::ExportFormats().front().name);
     const std::string formats = OfFormats(&analysis::ExportFormat::meaning, true, "; ");
     const std::string outputs = OfFormats(&analysis::ExportFormat::output, true, ". ");

@@ -20,8 +20,8 @@ class Import : public Verb {
   void Declare(Options* options) override {
     options->Positional(
         "TRACE", &trace_,
-        "A trace of torch.profiler (.json, .json.gz), of TensorFlow or JAX (.xplane.pb), or a "
-        "folder of them");
+        "A trace of torch.profiler (.json, .json.gz), of TensorFlow or JAX (.xplane.pb), an export "
+        "of Nsight Systems (.sqlite), or a folder of them");
     options->Value("-o,--output", &output_, "DIR", "The new bundle; an existing one must be empty");
   }
 

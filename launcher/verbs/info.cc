@@ -12,9 +12,9 @@ namespace {
 class Info : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, or a trace of torch.profiler, "
+                        "TensorFlow, JAX or Nsight Systems");
     options->Flag("--json", &json_, "Print JSON");
   }
 

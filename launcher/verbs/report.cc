@@ -29,9 +29,9 @@ std::string CheckSize(std::string_view text) {
 class Report : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, or a trace of torch.profiler, "
+                        "TensorFlow, JAX or Nsight Systems");
     options->Value("-o,--output", &output_, "FILE", "The new page; -: standard output");
     options->Value("--against", &against_, "BASE",
                    "Another recording: the page compares the recording with it");

@@ -54,10 +54,10 @@ class Stats : public Verb {
     }
     width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional(type_.c_str(), &pass_, help_.c_str());
-    options->Positional(
-        "BUNDLE", &bundle_,
-        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX",
-        /*required=*/false);
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file, or a trace of torch.profiler, "
+                        "TensorFlow, JAX or Nsight Systems",
+                        /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
     options->Value(

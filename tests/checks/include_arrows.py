@@ -71,6 +71,7 @@ CONFINED = [
     (re.compile(r"^simdjson\.h$"), ("analysis/import/",)),
     (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/export/report_text.cc", "analysis/symbols/elf_sections.cc", "launcher/")),
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
+    (re.compile(r"^sqlite3\.h$"), ("analysis/import/sqlite_file.",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^toml\+\+/"), ("launcher/base/settings_file.cc",)),
     (re.compile(r"^yaml\.h$"), ("launcher/kubernetes/yaml_tree.cc",)),
