@@ -41,7 +41,8 @@ class LaunchedWork {
   std::optional<KernelRef> FlopKernelOf(OpRef op) const {
     const auto kernel = Find(flop_kernels_, op.track, op.row);
     if (!kernel) return std::nullopt;
-    return KernelRef{static_cast<uint32_t>(*kernel >> 40), *kernel & ((uint64_t{1} << 40) - 1)};
+    return KernelRef{static_cast<uint32_t>(*kernel >> 40),
+                     static_cast<size_t>(*kernel & ((uint64_t{1} << 40) - 1))};
   }
   // Returns whether the bytes of an operation are known.
   bool KnowsBytes(OpRef op) const { return known_bytes_.count(KeyOf(op.track, op.row)) != 0; }

@@ -515,6 +515,7 @@ export interface Lock {
   timed_out_count: number;
   incomplete_count: number;
   step_ns: number | null;
+  step_blocked_ns: number | null;
   caller: Frame | null;
   call_stack: number;
   max_start_ns: number;

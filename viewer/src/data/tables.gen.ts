@@ -1292,6 +1292,7 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
         { field: "mean_ns", title: "mean", kind: "scaled", unit: "µs", divisor: 1000, decimals: 1 },
         { field: "max_ns", title: "max", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2 },
         { field: "step_ns", title: "in steps", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2 },
+        { field: "step_blocked_ns", title: "blocked in steps", kind: "scaled", unit: "ms", divisor: 1000000, decimals: 2 },
         { field: "object", title: "object", kind: "address", page: "offered" },
         { field: "pid", title: "pid", kind: "process" },
         { field: "threads", title: "threads", kind: "text", isFlexible: true },
