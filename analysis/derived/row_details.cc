@@ -88,6 +88,12 @@ std::string ElementTypeOf(const std::string& shape) {
   return start < end && end != std::string::npos ? shape.substr(start, end - start) : "";
 }
 
+// Returns whether an operation begins or awaits another that runs at the same time: "copy-start" or
+// "copy-done". Both have the counts of the whole, and neither lasts as long.
+bool IsHalf(const std::string& hlo_category) {
+  return hlo_category.ends_with("-start") || hlo_category.ends_with("-done");
+}
+
 RowDetail Read(const std::string& text) {
   RowDetail detail;
   const Json object = Json::parse(text, nullptr, false);
@@ -103,6 +109,7 @@ RowDetail Read(const std::string& text) {
   detail.hlo_type = ElementTypeOf(TextOf(object, "shape_with_layout"));
   detail.shared_name = TextOf(object, "deduplicated_name");
   detail.program_id = NumberOf(object, "program_id");
+  if (IsHalf(detail.hlo_category)) return detail;
   detail.flops = NumberOf(object, "flops");
   detail.bytes = NumberOf(object, "bytes_accessed");
   return detail;

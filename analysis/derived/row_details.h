@@ -38,8 +38,9 @@ struct RowDetail {
   std::string hlo_type;    // of the elements of the first result: "bf16"
   // XLA compiles operations of one program that are alike once: all of them have this name.
   std::string shared_name;
-  std::optional<uint64_t> program_id;    // of XLA's program
-  std::optional<uint64_t> flops, bytes;  // of one execution of the operation
+  std::optional<uint64_t> program_id;  // of XLA's program
+  // Counts of one execution. None: not known, or the operation is half of an asynchronous one.
+  std::optional<uint64_t> flops, bytes;
 };
 
 class RowDetails {

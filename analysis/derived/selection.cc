@@ -249,6 +249,7 @@ void NarrowTrack(TimeWindow window, const WindowCalls* calls, Track* track) {
     RowPicker picker(window, calls);
     VisitTable(track, table.kind, &picker);
     KeepRareColumns(table.kind, picker, track);
+    if (!HasEvents(table.kind)) continue;
     const TableExtent* const all = track->Extent(table.kind);
     if (picker.keeps_all() && all != nullptr && all->rows == RowsOf(*track, table.kind)) {
       extents.push_back(*all);

@@ -67,7 +67,7 @@ void FillExtents(Track* track) {
   track->extents.clear();
   for (const proto::TableSpec& table : proto::kTables) {
     const TableExtent extent = ExtentOf(*track, table.kind);
-    if (extent.rows != 0) track->extents.push_back(extent);
+    if (extent.rows != 0 && HasEvents(table.kind)) track->extents.push_back(extent);
   }
 }
 

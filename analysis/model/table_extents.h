@@ -10,6 +10,9 @@
 
 namespace gpuprof::analysis {
 
+// Returns whether rows of a table are events, and not details of other rows.
+constexpr bool HasEvents(proto::ChunkKind kind) { return kind != proto::ChunkKind::kRowDetail; }
+
 // Fills Track::extents from the rows of the track.
 void FillExtents(Track* track);
 

@@ -3,7 +3,7 @@
 """Exports of Nsight Systems go through the passes. Their figures are by construction, in any order of the rows and for releases
 that lack tables and columns. Hostile databases give an error or a told loss. Nothing is made beside an export.
 
-GPUPROF_NSYS_CASES may name a folder of real exports, each a folder with trace.sqlite and truth.json."""
+NSYS_CASES may name a folder of real exports, each a folder with trace.sqlite and truth.json."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ from conftest import gpuprof
 
 EXIT_CUT = 3
 MS = 1_000_000
-NAMED_CASES = os.environ.get("GPUPROF_NSYS_CASES")
+NAMED_CASES = os.environ.get("NSYS_CASES")
 CASES = sorted(path.parent for path in pathlib.Path(NAMED_CASES).glob("*/truth.json")) if NAMED_CASES else []
 START, WALL = 50_000 * MS, 1_780_000_000 * 1000 * MS
 

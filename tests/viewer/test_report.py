@@ -24,9 +24,9 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
 # The entries of the rail of a program that used a GPU, and the pages that are tabs of three of them.
-ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads", "device_memory"]
+ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads", "roofline"]
 TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes", "unified_memory",
-        "overhead", "python", "collectives", "input_pipeline", "tf_data", "memory_profile", "roofline", "op_profile"]
+        "overhead", "python", "collectives", "input_pipeline", "tf_data", "memory_profile", "device_memory", "op_profile"]
 PAGES = [*ENTRIES, *TABS, "health"]
 
 
