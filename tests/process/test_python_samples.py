@@ -104,12 +104,11 @@ def test_functions_lines_and_waits(same, version):
 
     resting = [sample for sample in samples if sample.calls("rest")]
     assert {line for sample in resting for _, line, name in sample.frames if name.endswith("rest")} <= {rest_line, rest_line - 1}
-    # A busy machine may keep the sampler away for a while, and a thread that wakes up waits for a processor.
-    assert time_of(s for s in resting if "runs" not in s.flags) > 0.7 * time_of(resting)
+    assert time_of(s for s in resting if "runs" not in s.flags) > 0.9 * time_of(resting)
     napping = [sample for sample in samples if sample.calls("nap")]
-    assert time_of(napping) > 0.3e9, "half of the nap"
+    assert time_of(napping) > 0.5e9
     assert {line for sample in napping for _, line, name in sample.frames if name == "nap"} <= {nap_line, nap_line - 1}
-    assert time_of(s for s in napping if "runs" not in s.flags) > 0.7 * time_of(napping)
+    assert time_of(s for s in napping if "runs" not in s.flags) > 0.9 * time_of(napping)
 
     # Recursion: ten frames of it below the leaf, all at the line of the call but the innermost.
     deep = [sample for sample in samples if sample.calls("deep") and sample.calls("spin")]
