@@ -86,7 +86,7 @@ def time_of(samples):
 
 @pytest.mark.parametrize("version", PYTHONS)
 def test_functions_lines_and_waits(same, version):
-    outcome = same([PYTHONS[version], program("python_threads.py"), "2"], SAMPLES)
+    outcome = same([PYTHONS[version], program("python_threads.py"), "4"], SAMPLES)
     rest_line, nap_line = map(int, outcome.out.split())
     samples = samples_of(outcome.bundle)
     trace = outcome.trace()
@@ -106,7 +106,7 @@ def test_functions_lines_and_waits(same, version):
     assert {line for sample in resting for _, line, name in sample.frames if name.endswith("rest")} <= {rest_line, rest_line - 1}
     assert time_of(s for s in resting if "runs" not in s.flags) > 0.9 * time_of(resting)
     napping = [sample for sample in samples if sample.calls("nap")]
-    assert time_of(napping) > 0.5e9
+    assert time_of(napping) > 1.0e9
     assert {line for sample in napping for _, line, name in sample.frames if name == "nap"} <= {nap_line, nap_line - 1}
     assert time_of(s for s in napping if "runs" not in s.flags) > 0.9 * time_of(napping)
 
@@ -125,7 +125,7 @@ def test_functions_lines_and_waits(same, version):
         assert waits and {sample.holder for sample in waits} <= set(spinning) - {thread} | {0}
         assert not any("runs" in sample.flags for sample in waits)
         # What each had of the lock is what it asked for.
-        assert time_of(sample for sample in own if "has_gil" in sample.flags) > 0.3e9
+        assert time_of(sample for sample in own if "has_gil" in sample.flags) > 0.6e9
 
 
 @pytest.mark.parametrize("version", PYTHONS)
