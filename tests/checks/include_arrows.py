@@ -21,7 +21,7 @@ ALLOWED = {
 }
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
 FOLDERS = {
-    "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
+    "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/hlo/", "analysis/analysis.h"), ("analysis/xprof/",)),
     "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/", "analysis/wasm/")),
 }
 # Within launcher/: what stands below includes nothing of what stands above.
@@ -58,7 +58,7 @@ ANY = ("analysis/passes/registry.", "analysis/render/render.cc")
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # What is found comes before what is printed: these folders know no message of a result.
-BELOW_RESULTS = tuple(f"analysis/{folder}/" for folder in ("base", "read", "import", "model", "symbols", "derived", "steps"))
+BELOW_RESULTS = tuple(f"analysis/{folder}/" for folder in ("base", "read", "import", "hlo", "model", "symbols", "derived", "steps"))
 
 # Third-party header -> the only folders that may include it (tests may reach everything).
 CONFINED = [
