@@ -338,4 +338,21 @@ bool WaitsForEpochs(const InputAccount& account) {
          sum(account.waits_ns.begin(), account.waits_ns.end());
 }
 
+int64_t SureGainNs(const InputAccount& account) {
+  if (account.batches == 0) return 0;
+  int64_t saved_ns = 0;
+  if (WaitsForEpochs(account)) {
+    // A batch has to be made, whoever begins.
+    const int64_t rest_ns = std::max(account.wait_ns, account.service_ns);
+    for (size_t epoch = 1; epoch < account.firsts_ns.size(); ++epoch)
+      saved_ns += std::max<int64_t>(account.firsts_ns[epoch] - rest_ns, 0);
+  } else if (account.suffice && !account.limited_by_processors) {
+    const int64_t step_ns = std::max<int64_t>(account.step_ns - account.rest_ns, 0);
+    saved_ns = step_ns * static_cast<int64_t>(account.steps);
+  } else if (account.stage == InputStage::kOrder) {
+    saved_ns = account.order_ns;
+  }
+  return saved_ns / static_cast<int64_t>(account.batches);
+}
+
 }  // namespace gpuprof::analysis

@@ -129,4 +129,9 @@ InputAccount AccountOf(const LoaderRecord& record);
 // epoch does not count.
 bool WaitsForEpochs(const InputAccount& account);
 
+// Returns what a change of the input surely wins of the mean step (ns). The batches say so: workers
+// that suffice hide loading, batches that are ready are taken, or epochs after the first one begin
+// like other steps. 0: not known.
+int64_t SureGainNs(const InputAccount& account);
+
 }  // namespace gpuprof::analysis

@@ -117,7 +117,7 @@ class WireReader {
     field->type = head.type;
     field->value = head.value;
     const bool is_bytes = head.type == WireType::kBytes;
-    field->bytes = {value, is_bytes ? head.length : 0};
+    field->bytes = {value, static_cast<size_t>(is_bytes ? head.length : 0)};
     if (!is_bytes && head.length != 0) {
       // Little-endian, as the machines that gpuprof runs on.
       std::memcpy(&field->value, value, head.length);

@@ -201,6 +201,8 @@ inline constexpr FindingWords kLaunchRows[] = {
     {"SY-007.gain", "waits outside of operations"},
     {"SY-007.blocked_outside_every_operation", "{0} is blocked, outside of every operation."},
     {"SY-007.per_step_called", "{0} per step: {1}, called by {2}."},
+    {"SY-007.sleep_less",
+     "The program calls sleep itself. Sleep for a shorter time, or wait for the event instead."},
     {"SY-007.waited_another_thread_process",
      "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
      "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits."},

@@ -96,6 +96,7 @@ struct IteratorFacts {
   // other calls, too.
   std::string filled;
   int64_t first_ns = 0, other_ns = 0;  // the longest of these calls, and the mean of all others
+  int64_t sure_gain_ns = 0;            // of the mean step, see SureGainNs(); 0: not known
   Instance longest;                    // call of the outermost
 };
 

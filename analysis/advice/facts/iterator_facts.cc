@@ -93,6 +93,7 @@ void FillIteratorFacts(PassContext& context, InputFacts* facts) {
     out.first_ns = Samples(account.firsts_ns).max();
     out.other_ns = account.wait_ns;
   }
+  out.sure_gain_ns = SureGainNs(account);
   Work work;
   AddWork(*process, longest.waits, &work);
   for (const auto& [name, ns] : work) {

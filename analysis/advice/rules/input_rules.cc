@@ -239,10 +239,15 @@ void AddInputFixes(const AdviceFacts& facts, const InputState& state, Finding* f
   }
 }
 
-// Returns the gain of a step that does not wait for data.
-GainRange InputGain(const AdviceFacts& facts, int64_t ns) {
+// Returns the gain of a step that does not wait for data. `sure_ns` is what the replay of the
+// batches wins of a step without device (SureGainNs()).
+GainRange InputGain(const AdviceFacts& facts, int64_t ns, int64_t sure_ns) {
   const bool is_replayed = HasWholeSteps(facts) && !facts.device->path.what_ifs().empty();
-  return is_replayed ? Replayed(ns, "IN-001.gain_replayed") : Bound(ns, "IN-001.gain_bound");
+  if (is_replayed) return Replayed(ns, "IN-001.gain_replayed");
+  if (sure_ns <= 0) return Bound(ns, "IN-001.gain_bound");
+  GainRange gain = Replayed(std::min(sure_ns, ns), "IN-001.gain_replayed");
+  gain.high_ns = ns;
+  return gain;
 }
 
 // Says what to do about a loader that is waited for at the start of each epoch alone.
@@ -312,7 +317,8 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
     gain = std::min(gain, facts.device->SavedPerStep(results::WHAT_IF_INPUT));
   if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("all.min_gain"))
     return std::nullopt;
-  SetGain(facts, InputGain(facts, gain), &finding);
+  const int64_t sure_ns = loader == nullptr ? 0 : SureGainNs(*loader);
+  SetGain(facts, InputGain(facts, gain, sure_ns), &finding);
   if (is_for_epochs) {
     AddEpochs(*loader, &finding);
     return finding;
@@ -338,7 +344,7 @@ std::optional<Finding> BatchesOnMainThread(const AdviceFacts& facts) {
   const double part = Ratio(gain, facts.overview->steps().mean_ns());
   if (part < facts.limits("IN-006.min_share")) return std::nullopt;
   Finding finding = Make("IN-006.name", results::LEVEL_MEDIUM, {"IN-006.reason"});
-  SetGain(facts, InputGain(facts, gain), &finding);
+  SetGain(facts, InputGain(facts, gain, 0), &finding);
   finding.Evidence("IN-006.thread_loader_next_batch",
                    {PartOfStep(facts, *facts.input.main_thread_ns)});
   finding.Fix("IN-006.let_workers_put_collation");
@@ -364,7 +370,7 @@ std::optional<Finding> SlowIterator(const AdviceFacts& facts) {
   Finding finding = Make(is_for_epochs ? "IN-007.name_epochs" : "IN-007.name", results::LEVEL_HIGH,
                          {"IN-007.reason"});
   if (gain != 0)
-    SetGain(facts, InputGain(facts, gain), &finding);
+    SetGain(facts, InputGain(facts, gain, data.sure_gain_ns), &finding);
   else
     finding.severity = part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
                                                                    : results::SEVERITY_LOW;

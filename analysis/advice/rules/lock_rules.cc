@@ -104,6 +104,7 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
                       say::Name(ShortFunctionName(lock->name()))});
   }
   SetGain(facts, Bound(gain, "SY-007.gain"), &finding);
+  if (!waits.empty() && waits.front()->kind() == "sleep") finding.Fix("SY-007.sleep_less");
   // Waits for a loader's or tf.data's next batch are no part of this: they are input.
   const bool knows_input = facts.input.loader != nullptr || facts.input.iterators.count != 0;
   finding.Fix(knows_input ? "SY-007.waited_not_for_batches"

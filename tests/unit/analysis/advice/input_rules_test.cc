@@ -253,6 +253,28 @@ TEST(InputRules, AShuffleThatFillsItsBuffer) {
   EXPECT_THAT(WordsOf(*finding), Not(HasSubstr("py_function")));
 }
 
+// A sleep is longer than the waits of two epochs, but what a change of the input wins is known.
+TEST(InputRules, ASureGainComesBeforeALargerBound) {
+  ProcessBuilder builder(1);
+  TrackBuilder& loop = builder.Thread(1);
+  int64_t at = 0;
+  for (int64_t i = 0; i < 80; ++i) {
+    const int64_t call = i % 40 == 0 ? 900 * kMs : 100 * kUs;
+    loop.User("step " + std::to_string(i), at, at + call + 30 * kMs);
+    loop.Op("Iterator::Root", at, at + call);
+    loop.Op("Iterator::Root::Shuffle", at, at + call);
+    loop.Op("Iterator::Root::Shuffle::Generator", at, at + call - 10 * kUs);
+    loop.Wait(proto::WaitKind::kSleep, 0, 0x20, at + call, at + call + 29 * kMs);
+    at += call + 30 * kMs;
+  }
+  const results::Advice advice = Advise(MakeTrace({&builder}));
+  ASSERT_GE(advice.findings_size(), 2);
+  EXPECT_EQ(advice.findings(0).id(), "IN-007");
+  const results::Finding* sleep = Find(advice, "SY-007");
+  ASSERT_NE(sleep, nullptr);
+  EXPECT_THAT(WordsOf(*sleep), HasSubstr("Sleep for a shorter time"));
+}
+
 // A step that sleeps is told to prefetch only if nothing is known of its input.
 TEST(InputRules, AWaitOutsideOfAKnownInputIsNoReasonToPrefetch) {
   const auto advice_of = [](bool has_iterator) {
