@@ -258,9 +258,10 @@ TEST(InputRules, ASureGainComesBeforeALargerBound) {
   ProcessBuilder builder(1);
   TrackBuilder& loop = builder.Thread(1);
   int64_t at = 0;
-  for (int64_t i = 0; i < 80; ++i) {
-    const int64_t call = i % 40 == 0 ? 900 * kMs : 100 * kUs;
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t call = i % 20 == 0 ? 900 * kMs : 100 * kUs;
     loop.User("step " + std::to_string(i), at, at + call + 30 * kMs);
+    loop.Op("IteratorGetNextOp::DoCompute", at, at + call);
     loop.Op("Iterator::Root", at, at + call);
     loop.Op("Iterator::Root::Shuffle", at, at + call);
     loop.Op("Iterator::Root::Shuffle::Generator", at, at + call - 10 * kUs);
