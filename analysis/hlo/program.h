@@ -57,7 +57,7 @@ enum class ElementType : uint8_t {
   kBuffer = 34,
 };
 
-// Returns the name that XLA prints, "f32". Empty: the type has none here.
+// Returns the name that XLA prints, "f32". Empty: a type without a name here.
 std::string_view NameOf(ElementType type);
 // Returns the bits of an element: 0 of tuples, tokens and types that are not known.
 int BitsOf(ElementType type);
@@ -66,7 +66,7 @@ struct Shape {
   ElementType type = ElementType::kInvalid;
   std::vector<int64_t> dimensions;
   std::vector<bool> is_dynamic;         // by dimension; empty: none is
-  std::vector<int64_t> minor_to_major;  // the layout; empty: not told
+  std::vector<int64_t> minor_to_major;  // the layout; empty: not known
   std::vector<std::vector<int64_t>> tiles;
   int64_t element_bits = 0;  // of the layout; 0: those of the type
   int64_t memory_space = 0;
@@ -74,7 +74,7 @@ struct Shape {
   std::vector<Shape> parts;  // of a tuple
 
   bool is_tuple() const { return type == ElementType::kTuple; }
-  // Returns the number of elements of an array. A scalar has one; a tuple has none.
+  // Returns the number of elements of an array. A scalar has 1, and a tuple 0.
   // Numbers that do not fit become the largest one.
   int64_t elements() const;
   // Returns the bytes of the elements, of all parts of a tuple, without pointers and padding.
@@ -107,14 +107,14 @@ struct Instruction {
   std::string_view name, opcode;
   Shape shape;
 
-  // Where it comes from (xla.OpMetadata).
+  // Its source (xla.OpMetadata).
   std::string_view op_type, op_name, source_file, deduplicated_name;
   int32_t source_line = 0;
   int32_t stack_frame = 0;  // in Program::stack_frames, from 1; 0: none
 
   std::vector<int64_t> operands, control_predecessors, called_computations;  // ids
 
-  // What single operations have. Zero or empty: the operation has none.
+  // What single operations have. Zero or empty: not of this operation.
   int64_t parameter_number = 0, tuple_index = 0, channel_id = 0;
   int64_t feature_groups = 0, batch_groups = 0;
   std::string_view fusion_kind, custom_call_target, comparison_direction, backend_config;
@@ -140,7 +140,7 @@ struct Computation {
 // A value of the program that needs a place.
 struct LogicalBuffer {
   int64_t id = 0, size = 0, color = 0;
-  int64_t instruction = 0;            // 0: told by its name alone
+  int64_t instruction = 0;            // 0: its name alone is known
   std::string_view instruction_name;  // of files before 2023
   std::vector<int64_t> shape_index;   // of the part of the tuple
 };
@@ -192,9 +192,9 @@ class Program {
   // Reads the bytes of a message xla.HloProto.
   explicit Program(std::string_view proto);
 
-  // Returns a computation by its id. Null: the program has no such computation.
+  // Returns a computation by its id. Null: no computation has this id.
   const Computation* FindComputation(int64_t id) const;
-  // Returns an instruction by its id, or by its name. Null: the program has no such instruction.
+  // Returns an instruction by its id, or by its name. Null: no instruction has it.
   const Instruction* Find(int64_t id) const;
   const Instruction* Find(std::string_view name) const;
   // Returns the computation that has an instruction. Null: no computation has it.

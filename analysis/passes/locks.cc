@@ -9,6 +9,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/host/call_stacks.h"
+#include "analysis/passes/host/wait_callers.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
 #include "proto/results/locks.pb.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct Waits {
   uint64_t count = 0;
+  uint64_t object = 0;  // that all these waits have; 0: they have several, or none
   int64_t total_ns = 0;
   int64_t max_ns = 0;
   int64_t max_start_ns = 0;
@@ -32,7 +34,9 @@ struct Waits {
   std::map<int32_t, int64_t> holders;  // the same of those waited for
 };
 
-using Key = std::tuple<uint8_t, uint64_t, uint64_t>;  // kind, object, caller
+// Kind, object, caller. Waits that a line of Python is the caller of have no object: the locks
+// that Python makes for a wait are new each time.
+using Key = std::tuple<uint8_t, uint64_t, uint64_t>;
 
 // Counted steps, and when they are blocked outside of operations. Sorted and disjoint.
 struct StepTimes {
@@ -49,14 +53,23 @@ StepTimes TimesOf(const StepAnalysis& steps) {
   return times;
 }
 
-void AddTrack(const Track& track, const StepTimes& steps, std::map<Key, Waits>* all) {
+Key KeyOf(const WaitTable& table, size_t row, WaitCallers* callers) {
+  const proto::WaitKind kind = proto::WaitKindOf(table.operation[row]);
+  const auto number = static_cast<uint8_t>(kind);
+  // What holds a lock is found by its object and by the code that waits.
+  const uint64_t line = IsContention(kind) ? 0 : callers->Find(table.stack[row]);
+  if (line != 0) return {number, 0, line};
+  return {number, table.object[row], table.caller[row]};
+}
+
+void AddTrack(const Track& track, const StepTimes& steps, WaitCallers* callers,
+              std::map<Key, Waits>* all) {
   const WaitTable& table = track.wait;
   for (size_t row = 0; row < table.rows(); ++row) {
     const uint8_t flags = proto::FlagsOf(table.operation[row]);
     const int64_t duration = table.duration_ns[row];
-    const auto kind = static_cast<uint8_t>(proto::WaitKindOf(table.operation[row]));
-    Waits& waits = (*all)[{kind, table.object[row], table.caller[row]}];
-    ++waits.count;
+    Waits& waits = (*all)[KeyOf(table, row, callers)];
+    waits.object = ++waits.count == 1 || waits.object == table.object[row] ? table.object[row] : 0;
     waits.total_ns += duration;
     if (duration >= waits.max_ns) {
       waits.max_ns = duration;
@@ -104,10 +117,11 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
   const Process& process = context.process(index);
   const StepAnalysis& steps = context.steps(index);
   std::map<Key, Waits> all;
+  WaitCallers callers(process);
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     const bool stepping = steps.found() && steps.detected.track == i;
     if (process.tracks[i].wait.rows() == 0) continue;
-    AddTrack(process.tracks[i], stepping ? TimesOf(steps) : StepTimes(), &all);
+    AddTrack(process.tracks[i], stepping ? TimesOf(steps) : StepTimes(), &callers, &all);
   }
   for (const auto& [key, waits] : all) {
     const auto kind = static_cast<proto::WaitKind>(std::get<0>(key));
@@ -124,7 +138,7 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_max_start_ns(waits.max_start_ns);
     lock.set_max_tid(waits.max_tid);
     SetProcess(process, &lock);
-    lock.set_object(std::get<1>(key));
+    lock.set_object(waits.object);
     lock.mutable_caller()->set_pc(std::get<2>(key));
     lock.set_thread_count(static_cast<uint32_t>(waits.threads.size()));
     lock.set_timed_out_count(waits.timed_out);
@@ -186,6 +200,7 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
 void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock,
               CallStackTable* table) {
   const uint64_t pc = lock->caller().pc();
+  if (IsNamedFrame(pc)) lock->mutable_caller()->clear_pc();
   if (pc != 0) context.Resolve(process, pc, PcKind::kReturnAddress, lock->mutable_caller());
   lock->set_name(pc != 0 ? lock->caller().name() : "(unknown caller)");
   lock->set_call_stack(table->Add(process, stack));

@@ -229,6 +229,41 @@ def test_the_lock_of_python_has_a_name(record):
     assert told > 0.5 * waited, "who held it"
 
 
+WAITS = """
+import queue, threading, time
+requests, answers = queue.Queue(), queue.Queue()
+def serve():
+    for request in iter(requests.get, None):
+        time.sleep(0.02)
+        answers.put(request)
+def ask():
+    requests.put(1)
+    return answers.get()
+server = threading.Thread(target=serve)
+server.start()
+for _ in range(20): ask()
+requests.put(None)
+server.join()
+"""
+
+
+def test_waits_of_python_are_named_by_the_programs_line(record, tmp_path):
+    """A queue makes a lock for each of its waits, and waits within the library: the program's line is what they share."""
+    script = tmp_path / "waits.py"
+    script.write_text(WAITS)
+    outcome = record([sys.executable, script], LOCKS)
+    assert outcome.status == 0, outcome.err.decode()
+    done = gpuprof("stats", "locks", "--json", outcome.bundle)
+    assert done.status == 0, done.err.decode()
+    rows = {(row["kind"], row["name"].rsplit("/", 1)[-1]): row for row in json.loads(done.out)["locks"]}
+    sleep = next(row for (kind, name), row in rows.items() if kind == "sleep" and name.endswith(": serve"))
+    assert sleep["count"] == 20 and sleep["total_ns"] >= 20 * 20e6
+    answer = next(row for (kind, name), row in rows.items() if kind != "gil" and name.endswith(": ask"))
+    assert 0.5 * sleep["total_ns"] <= answer["total_ns"], rows.keys()
+    assert answer["caller"]["name"].startswith(f"{script}(")
+    assert answer["caller"]["pc"] == 0, "a line of Python has no address"
+
+
 def test_timed_out_waits_say_so(record):
     trace = record([program("sem_results")], LOCKS).trace()
     flags = [(row["kind"], bool(row["flags"] & FLAG_TIMED_OUT)) for row in trace.wait_rows()]
