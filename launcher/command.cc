@@ -21,6 +21,12 @@ constexpr char kReadingCodes[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 
+constexpr char kQueryFooter[] =
+    "Examples:\n"
+    "  gpuprof query run1                         # the tables and their columns\n"
+    "  gpuprof query run1 \"select name, sum(dur_ns) from kernels group by 1 order by 2 desc\"\n"
+    "  gpuprof query run1 \"select * from stats.steps\" --csv\n\n"
+    "SQL is DuckDB's. It needs the library libduckdb.so.\n";
 constexpr char kDumpFooter[] =
     "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
     "thread's number within its\n"
@@ -244,6 +250,8 @@ const std::vector<VerbEntry>& VerbTable() {
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
+      {"query", "[OPTIONS] BUNDLE [SQL]", "Ask the tables of a bundle by SQL", kQueryFooter,
+       MakeQuery},
       {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
        MakeDump},
       {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,

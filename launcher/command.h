@@ -67,6 +67,7 @@ std::unique_ptr<Verb> MakeInject();
 std::unique_ptr<Verb> MakeInstall();
 std::unique_ptr<Verb> MakeVerify();
 std::unique_ptr<Verb> MakeDump();
+std::unique_ptr<Verb> MakeQuery();
 std::unique_ptr<Verb> MakeExport();
 std::unique_ptr<Verb> MakeImport();
 std::unique_ptr<Verb> MakeReport();

@@ -16,7 +16,7 @@ ALLOWED = {
     "inject": lambda p: p.startswith(("inject/", "proto/")) and not p.startswith("proto/codec/") or p == "tracer/tracer.h",
     "tracer": lambda p: p.startswith(("tracer/", "proto/")),
     "analysis": lambda p: p.startswith(("analysis/", "proto/")),
-    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/passes/page_need.h", "analysis/timeline/page_timeline.h"),
+    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/passes/page_need.h", "analysis/timeline/page_timeline.h", "analysis/query/query.h"),
     "examples": lambda p: False,
 }
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
@@ -33,7 +33,7 @@ LOWER = {
 }
 # Within analysis/: what a folder includes of the folders that stand above the model. A name with an ending is one header.
 # Folders below the passes include none of them. `registry` is the table of all passes, and knows their words; render.cc reads it.
-ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/")
+ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/", "analysis/query/")
 QUESTION = tuple(f"analysis/passes/{name}.h" for name in ("context", "session", "passes", "main_process", "rows", "kept_rows", "critical_path", "device_memory"))
 PARTS = ("analysis/passes/kernels/", "analysis/passes/memory/", "analysis/passes/device/", "analysis/passes/host/", "analysis/passes/recorder/")
 STACKS = "analysis/passes/host/stack_frames.h"
@@ -51,6 +51,7 @@ INSIDE = {
     "analysis/compare": ("analysis/passes/", "analysis/compare/"),
     "analysis/render": (STACKS, *FOUND, "analysis/render/"),
     "analysis/export": ("analysis/passes/", "analysis/render/", "analysis/export/"),
+    "analysis/query": ("analysis/passes/registry.h", "analysis/render/table.h", "analysis/render/csv_text.h", "analysis/query/"),
     "analysis/dump": ("analysis/passes/", "analysis/render/", "analysis/dump/"),
     "analysis/wasm": ABOVE,
 }

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tables of SQL for the results of passes: each list of rows in a message of proto/results/. So
+// SQL, JSON and pages have the same figures. A new pass needs no line here.
+
+#pragma once
+
+#include "analysis/query/query_table.h"
+
+namespace gpuprof::analysis {
+
+// Adds the tables. `session` and `options` outlive them. A pass runs when a query first reads one
+// of its tables.
+void AddResultTables(Session* session, const PassOptions& options, QueryTables* tables);
+
+}  // namespace gpuprof::analysis
