@@ -92,6 +92,8 @@ void FillIterationRow(const Process& process, const ServingThread& thread, size_
   }
   if (each.bubble_ns) row->set_bubble_ns(*each.bubble_ns);
   if (const results::TimeCategory most = MostOf(each.bubble)) row->set_bubble_category(most);
+  if (each.during_op != 0) row->set_bubble_operation(process.String(each.during_op));
+  if (each.during_function != 0) row->set_bubble_function(process.String(each.during_function));
   row->set_kernel_count(each.kernels);
   row->set_graph_kernel_count(each.graph_kernels);
   row->set_capture(step.capture);
@@ -101,6 +103,19 @@ void FillIterationRow(const Process& process, const ServingThread& thread, size_
     row->set_token_gap_prefill(each.gap_has_prefill);
   }
   if (step.name != 0) row->set_mark(process.String(step.name));
+}
+
+// Returns the name with most time; of equal ones the first by the alphabet. Empty: there are none.
+std::string MostOfNames(const Process& process, const std::map<uint32_t, int64_t>& names) {
+  std::string most;
+  int64_t most_ns = 0;
+  for (const auto& [name, ns] : names) {
+    const std::string text = process.String(name);
+    if (ns < most_ns || (ns == most_ns && text >= most)) continue;
+    most = text;
+    most_ns = ns;
+  }
+  return most;
 }
 
 // Sums up the iterations of one phase.
@@ -127,9 +142,11 @@ class PhaseSums {
     bubbled_forward_ns_ += each.forward->length();
     bubbled_busy_ns_ += each.busy_ns;
     for (size_t c = 0; c < each.bubble.size(); ++c) bubble_[c] += each.bubble[c];
+    if (each.during_op != 0) ops_[each.during_op] += each.during_ns;
+    if (each.during_function != 0) functions_[each.during_function] += each.during_ns;
   }
 
-  void Fill(int64_t all_ns, results::ServingPhase* row) {
+  void Fill(const Process& process, int64_t all_ns, results::ServingPhase* row) {
     const Samples durations(std::move(durations_)), bubbles(std::move(bubbles_));
     row->set_count(count_);
     row->set_timed_count(durations.size());
@@ -162,6 +179,8 @@ class PhaseSums {
     row->set_busy_ratio(Ratio(bubbled_busy_ns_, whole));
     AddTimes(bubble_, bubbles.total(), row->mutable_bubble_categories());
     if (const results::TimeCategory most = MostOf(bubble_)) row->set_bubble_category(most);
+    row->set_bubble_operation(MostOfNames(process, ops_));
+    row->set_bubble_function(MostOfNames(process, functions_));
   }
 
  private:
@@ -172,6 +191,7 @@ class PhaseSums {
   std::vector<int64_t> durations_, bubbles_;
   ToldSum requests_, prompt_, generation_, tokens_;
   DeviceTimes bubble_{};
+  std::map<uint32_t, int64_t> ops_, functions_;  // of the host in bubbles, by name
 };
 
 void FillEngine(const Process& process, const ServingThread& thread, results::ServingEngine* row) {
@@ -244,7 +264,7 @@ void AddThread(const Process& process, const ServingThread& thread, results::Ser
     results::ServingPhase* const row = out->add_phases();
     SetThread(process, thread, row);
     if (phase != proto::IterationPhase::kUnknown) row->set_phase(PhaseOf(phase));
-    sums.Fill(all_ns, row);
+    sums.Fill(process, all_ns, row);
   }
 }
 

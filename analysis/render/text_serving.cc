@@ -20,6 +20,16 @@ std::string BubbleCell(const Row& row) {
   return TimeCategoryWords(row.bubble_category());
 }
 
+// The function says more than the operation.
+template <typename Row>
+std::string DuringCell(const Row& row) {
+  return row.bubble_function().empty() ? row.bubble_operation() : row.bubble_function();
+}
+template <typename Row>
+bool HasDuring(const Row& row) {
+  return !row.bubble_function().empty() || !row.bubble_operation().empty();
+}
+
 constexpr TableColumn kThreadColumn = {
     .field = "tid", .title = "tid", .shown = ShownIf::kDifferentInProcess};
 constexpr TableColumn kPhaseColumn = {.field = "phase", .title = "phase", .blank = "unknown"};
@@ -43,14 +53,14 @@ constexpr TableColumn kEngineColumns[] = {
     kWhosePid,
     kThreadColumn,
     {.field = "name", .title = "process", .flexible = true},
-    {.field = "marker", .title = "marks", .blank = "-"},
+    {.field = "marker", .title = "marks", .blank = "-", .in_text = false},
     {.field = "count", .title = "iterations"},
     {.field = "total_ns", .title = "time"},
     {.field = "token_gap_median_ns",
      .title = "token gap",
      .blank = "-",
      .tip = "From an iteration that makes tokens to the next one: the time of an output token"},
-    {.field = "token_gap_p95_ns", .title = "p95", .blank = "-"},
+    {.field = "token_gap_p95_ns", .title = "p95", .blank = "-", .in_text = false},
     {.field = "token_gap_p99_ns", .title = "p99", .blank = "-"},
     {.field = "token_gap_max_ns", .title = "max", .blank = "-"},
     {.field = "token_gap_prefill_count",
@@ -81,9 +91,12 @@ constexpr TableColumn kPhaseColumns[] = {
     {.field = "median_ns",
      .title = "duration",
      .tip = "Median; of a decode, the time of an output token"},
-    {.field = "p95_ns", .title = "p95"},
+    {.field = "p95_ns", .title = "p95", .in_text = false},
     {.field = "p99_ns", .title = "p99"},
-    {.field = "mean_request_count", .title = "requests", .blank = "-"},
+    {.field = "mean_request_count",
+     .title = "batch",
+     .blank = "-",
+     .tip = "Requests in an iteration, on average"},
     kPromptColumn,
     kGenerationColumn,
     {.field = "tokens_per_s", .title = "tokens/s", .blank = "-", .scale = kWholes},
@@ -91,15 +104,22 @@ constexpr TableColumn kPhaseColumns[] = {
      .title = "bubbles",
      .blank = "-",
      .tip = "Time without work between forwards, as a part of bubbles and forwards"},
-    {.field = "busy_ratio",
-     .title = "GPU busy",
-     .blank = "-",
-     .tip = "Time with work, as a part of bubbles and forwards"},
     {.field = "bubble_category",
      .title = "mostly",
      .cell = CellOf<results::ServingPhase, BubbleCell>,
      .needs = "bubble_category",
      .shown = ShownIf::kAny},
+    {.field = "busy_ratio",
+     .title = "GPU busy",
+     .blank = "-",
+     .tip = "Time with work, as a part of bubbles and forwards"},
+    {.field = "bubble_function",
+     .title = "in",
+     .cell = CellOf<results::ServingPhase, DuringCell>,
+     .flexible = true,
+     .shown = ShownIf::kAny,
+     .shown_if = TestOf<results::ServingPhase, HasDuring>,
+     .tip = "What the launching thread was in for most of the time in which it was late"},
     {.field = "bubble_median_ns", .title = "bubble", .blank = "-", .in_text = false},
     {.field = "bubble_p95_ns", .title = "bubble p95", .blank = "-", .in_text = false},
     kCacheColumn,
@@ -134,6 +154,13 @@ constexpr TableColumn kServedColumns[] = {
      .cell = CellOf<results::ServingIteration, BubbleCell>,
      .needs = "bubble_category",
      .shown = ShownIf::kAny},
+    {.field = "bubble_function",
+     .title = "in",
+     .cell = CellOf<results::ServingIteration, DuringCell>,
+     .flexible = true,
+     .shown = ShownIf::kAny,
+     .shown_if = TestOf<results::ServingIteration, HasDuring>,
+     .tip = "What the launching thread was in for most of the time in which it was late"},
     {.field = "token_gap_ns", .title = "token gap", .blank = "-", .on_page = OnPage::kOffered},
     {.field = "mark_ns", .title = "mark", .on_page = OnPage::kOffered, .in_text = false},
     {.field = "mark",

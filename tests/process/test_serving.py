@@ -249,6 +249,21 @@ def test_cut_iterations_are_counted_apart(tmp_path):
     assert set(phases(result)) == {"decode"}
 
 
+def test_what_the_host_did_in_bubbles(tmp_path):
+    """The host schedules between two iterations, and the device waits."""
+    server = Server()
+    for i in range(8):
+        at = server.now
+        server.iteration(VLLM_DECODE, 100, 60)
+        server.add("cpu_op", "schedule", server.pid, server.tid, at + 121, 50)
+        server.add("cpu_op", "aten::empty", server.pid, server.tid, at + 172, 5)
+    result = serving(server.write(tmp_path))
+    row = phases(result)["decode"]
+    assert (row["bubble_operation"], row["bubble_function"], row["bubble_category"]) == ("schedule", "", "host")
+    assert [each["bubble_operation"] for each in result["iterations"]] == ["", *["schedule"] * 7]
+    assert "schedule" in gpuprof("stats", "serving", "--wide", tmp_path / "trace.json").out.decode()
+
+
 def test_several_threads_that_serve(tmp_path):
     server = Server()
     for i in range(10):

@@ -19,6 +19,7 @@
 #include "analysis/derived/call_steps.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/passes/device/device_steps.h"
+#include "analysis/passes/device/idle_gaps.h"
 #include "analysis/passes/device/step_periods.h"
 #include "analysis/steps/iterations.h"
 #include "analysis/steps/statistics.h"
@@ -157,6 +158,28 @@ void FillBubbles(const DeviceTimeline& timeline, std::vector<ServedIteration>* a
   }
 }
 
+// Finds what the host did in bubbles. The longest gap of a bubble counts.
+void FillHostParts(const IdleGaps& gaps, uint32_t device, std::vector<ServedIteration>* all) {
+  size_t next = 0;
+  const std::vector<IdleSpan>& spans = gaps.spans();
+  for (size_t i = 1; i < all->size(); ++i) {
+    ServedIteration& each = (*all)[i];
+    if (!each.bubble_ns || *each.bubble_ns == 0) continue;
+    const int64_t from = (*all)[i - 1].forward->end, until = each.forward->start;
+    const auto is_before = [&](const IdleSpan& span) {
+      return span.device < device || (span.device == device && span.start_ns < from);
+    };
+    while (next < spans.size() && is_before(spans[next])) ++next;
+    for (; next < spans.size() && spans[next].device == device && spans[next].start_ns < until;
+         ++next) {
+      if (spans[next].late_ns <= each.during_ns) continue;
+      each.during_ns = spans[next].late_ns;
+      each.during_op = spans[next].during_op;
+      each.during_function = spans[next].during_function;
+    }
+  }
+}
+
 void FillTokenGaps(const StepAnalysis& steps, std::vector<ServedIteration>* all) {
   std::optional<int64_t> last_end;
   bool has_prefill = false;
@@ -202,6 +225,7 @@ std::vector<ServingThread> ServingThreadsOf(PassContext& context, size_t index) 
     for (size_t i = 0; i < told.size(); ++i) thread.iterations[i].told = told[i];
     tracks.insert(steps.detected.track);
   }
+  std::shared_ptr<IdleGaps> gaps;
   for (ServingThread& thread : threads) {
     const StepAnalysis& steps = *thread.steps;
     std::set<size_t> others = tracks;
@@ -229,6 +253,8 @@ std::vector<ServingThread> ServingThreadsOf(PassContext& context, size_t index) 
       FillForwards(timeline, work, &thread.iterations);
       FindPauses(steps.steps, &thread);
       FillBubbles(timeline, &thread.iterations);
+      if (!gaps) gaps = IdleGaps::Of(context, index);
+      FillHostParts(*gaps, *thread.device, &thread.iterations);
     } else {
       FindPauses(steps.steps, &thread);
     }

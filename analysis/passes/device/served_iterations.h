@@ -31,6 +31,10 @@ struct ServedIteration {
   bool follows_pause = false;
   std::optional<int64_t> bubble_ns;
   DeviceTimes bubble{};  // bubble_ns by cause
+  // Strings: what the launching thread was in for most of the time in which it was late in the
+  // bubble. 0: in none. With this time of the gap that counts.
+  uint32_t during_op = 0, during_function = 0;
+  int64_t during_ns = 0;
   // From the end of the last iteration that makes tokens to the end of this one. None: this one
   // makes none, or a pause is between them.
   std::optional<int64_t> token_gap_ns;

@@ -1018,6 +1018,8 @@ export interface ServingPhase {
   cached_token_peak_count: number | null;
   mark_ns: number;
   timed_count: number;
+  bubble_operation: string;
+  bubble_function: string;
 }
 
 export interface ServingIteration {
@@ -1047,6 +1049,8 @@ export interface ServingIteration {
   token_gap_ns: number | null;
   token_gap_prefill: boolean;
   mark: string;
+  bubble_operation: string;
+  bubble_function: string;
 }
 
 export interface Copies {
