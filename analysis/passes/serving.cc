@@ -297,9 +297,9 @@ Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
   if (out->engines_size() == 0)
     out->set_advice(
-        leading ? "No step is an iteration of a server of language models: no mark tells requests, "
-                  "as those of vLLM, sglang and TensorRT-LLM do."
-                : context.NoStepsAdvice());
+        "No iteration of a server of language models was found: no range tells requests, as those "
+        "of vLLM, sglang and TensorRT-LLM do. These engines name their iterations if their "
+        "profiler, or their option for NVTX, is on.");
   else if (out->engines(0).has_device())
     AddSampledNote(context, "the time of devices", out->mutable_meta());
   results::Confidence* const confidence = out->mutable_meta()->mutable_confidence();

@@ -113,6 +113,29 @@ def test_rows_and_sums_by_construction(tmp_path):
     assert (engine["prompt_token_count"], engine["generation_token_count"]) == (4000, 400)
 
 
+def advised(path):
+    done = gpuprof("advise", "--json", path)
+    assert done.status == 0, done.err.decode()
+    return {finding["id"]: finding for finding in json.loads(done.out)["findings"]}
+
+
+def test_advice_about_prompts_that_make_tokens_late(tmp_path):
+    """The same prompts in pieces that are as long as a decode are no finding."""
+    for name in "whole", "pieces":
+        server = Server()
+        for i in range(100):
+            if i % 10 == 0 and name == "whole":
+                server.iteration(VLLM_PREFILL, 2000, 5)
+            server.iteration(VLLM_MIXED if name == "pieces" and i % 5 == 0 else VLLM_DECODE, 100, 5)
+        findings = advised(server.write(tmp_path, f"{name}.json"))
+        assert ("ST-010" in findings) == (name == "whole")
+        if name == "whole":
+            finding = findings["ST-010"]
+            assert finding["gain"] is None and finding["severity"] == "medium"
+            # 2025 of the prefill and its gap, and 125 of the decode.
+            assert "In 9 of 99 times" in finding["evidence"][0] and "is 2.15 ms" in finding["evidence"][0]
+
+
 def test_steps_say_the_same(tmp_path):
     server = Server()
     for i in range(20):
@@ -328,8 +351,8 @@ def test_a_program_that_trains_has_no_iterations(tmp_path):
         server.mark("Optimizer.step#SGD.step", at + 80, 20)
     result = serving(server.write(tmp_path))
     assert result["iterations"] == [] and result["phases"] == []
-    assert "no mark tells requests" in result["advice"]
-    assert "no mark tells requests" in gpuprof("stats", "serving", tmp_path / "trace.json").out.decode().replace("\n", " ")
+    assert "no range tells requests" in result["advice"]
+    assert "no range tells requests" in gpuprof("stats", "serving", tmp_path / "trace.json").out.decode().replace("\n", " ")
 
 
 def test_first_marks_of_vllm(tmp_path):
