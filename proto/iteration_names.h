@@ -24,8 +24,9 @@ enum class IterationPhase : uint8_t {
 struct IterationName {
   static constexpr uint64_t kUntold = UINT64_MAX;
   bool is_iteration = false;
-  uint32_t word_bytes = 0;    // the length of the part that all iterations of the engine share
-  uint64_t number = kUntold;  // of the iteration
+  bool checks_drafts = false;  // of tokens, as speculation makes them
+  uint32_t word_bytes = 0;     // the length of the part that all iterations of the engine share
+  uint64_t number = kUntold;   // of the iteration
   IterationPhase phase = IterationPhase::kUnknown;
   uint64_t requests = kUntold;
   uint64_t tokens = kUntold;  // that the model computes with, of all requests
@@ -48,6 +49,7 @@ struct Form {
   const char* text;
   const char* word;      // what the name begins with
   IterationPhase phase;  // kUnknown: by the numbers of requests
+  bool checks_drafts = false;
 };
 
 inline constexpr Form kForms[] = {
@@ -83,7 +85,7 @@ inline constexpr Form kForms[] = {
      IterationPhase::kUnknown},
     {"step[mixed bs=%R ext=%p dec=%d*]", "step", IterationPhase::kMixed},
     {"step[mixed bs=%R*]", "step", IterationPhase::kMixed},
-    {"step[target_verify bs=%D*]", "step", IterationPhase::kDecode},
+    {"step[target_verify bs=%D*]", "step", IterationPhase::kDecode, true},
     {"step[idle*]", "step", IterationPhase::kIdle},
     {"step[%w bs=%R*]", "step", IterationPhase::kUnknown},
     // ATOM. A batch of 117 that is filled up to 128 is "117/128". With "p=" it prefills, too.
@@ -205,6 +207,7 @@ inline IterationName ReadIterationName(const char* chars, uint32_t bytes) noexce
     if (bytes == 0 || names::Match(form.text, chars, chars + bytes, &n) != names::Fit::kYes)
       continue;
     result.is_iteration = true;
+    result.checks_drafts = form.checks_drafts;
     while (form.word[result.word_bytes] != 0) ++result.word_bytes;
     result.number = n.iteration;
     if (n.new_requests != names::kUntold) {

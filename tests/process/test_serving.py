@@ -219,6 +219,17 @@ def test_several_marks_in_one_step_tell_what_they_agree_about(tmp_path):
     assert (row["phase"], row["request_count"], row.get("token_count")) == ("decode", 4, None)
 
 
+def test_tokens_of_speculation_come_from_checks(tmp_path):
+    """Two drafts and a check, each with a mark of its own."""
+    server = Server()
+    for _ in range(6):
+        for _ in range(2):
+            server.iteration("step[DECODE bs=4]", 30, 5)
+        server.iteration("step[TARGET_VERIFY bs=4]", 100, 5)
+    engine = serving(server.write(tmp_path))["engines"][0]
+    assert (engine["token_gap_count"], engine["token_gap_median_ns"]) == (5, (2 * 55 + 125) * US)
+
+
 def test_an_iteration_without_work_on_the_device(tmp_path):
     server = Server()
     for i in range(9):

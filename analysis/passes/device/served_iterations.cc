@@ -35,8 +35,10 @@ struct ForwardWork {
   bool has_work() const { return span.start < span.end; }
 };
 
-bool MakesTokens(IterationPhase phase) {
-  return phase == IterationPhase::kDecode || phase == IterationPhase::kMixed;
+// With speculation, what is called a decode may be a draft: tokens come from the checks alone.
+bool MakesTokens(const proto::IterationName& told, bool has_checks) {
+  return told.phase == IterationPhase::kMixed ||
+         (told.phase == IterationPhase::kDecode && (!has_checks || told.checks_drafts));
 }
 bool ReadsPrompts(IterationPhase phase) {
   return phase == IterationPhase::kPrefill || phase == IterationPhase::kMixed;
@@ -183,12 +185,15 @@ void FillHostParts(const IdleGaps& gaps, uint32_t device, std::vector<ServedIter
 void FillTokenGaps(const StepAnalysis& steps, std::vector<ServedIteration>* all) {
   std::optional<int64_t> last_end;
   bool has_prefill = false;
+  const bool has_checks = std::any_of(all->begin(), all->end(), [](const ServedIteration& each) {
+    return each.told.checks_drafts;
+  });
   for (size_t i = 0; i < all->size(); ++i) {
     ServedIteration& each = (*all)[i];
     const IterationPhase phase = each.told.phase;
     if (each.follows_pause || phase == IterationPhase::kIdle) last_end.reset();
     has_prefill = has_prefill || ReadsPrompts(phase);
-    if (!MakesTokens(phase)) continue;
+    if (!MakesTokens(each.told, has_checks)) continue;
     const int64_t end = each.forward ? each.forward->end : steps.steps[i].span.end;
     if (last_end) {
       each.token_gap_ns = std::max<int64_t>(end - *last_end, 0);
