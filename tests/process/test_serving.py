@@ -13,6 +13,7 @@ import pytest
 
 from conftest import gpuprof
 from fake_gpu import DOUBLES, Truth, environment_of, needs_doubles
+from nsys_exports import Export
 
 STORED = pathlib.Path(os.environ.get("GPUPROF_TRACES", "/nonexistent"))
 US = 1000
@@ -375,6 +376,25 @@ def test_first_marks_of_vllm(tmp_path):
     assert [row.get("phase") for row in result["iterations"][:3]] == ["prefill", None, None]
     assert [row.get("request_count") for row in result["iterations"][:3]] == [2, 2, 3]
     assert {row.get("token_count") for row in result["iterations"]} == {None}
+
+
+def test_marks_of_tensorrt_llm_in_an_export_of_nsight_systems(tmp_path):
+    """Ranges of NVTX, and one kernel for each. The executor numbers its iterations."""
+    made, at = Export(), 1_000_000
+    for i in range(12):
+        name = f"[Executor] _forward_step {200 + i}: " + ("2 ctx reqs, 300 ctx tokens, 0 gen reqs" if i % 4 == 0 else "0 ctx reqs, 0 ctx tokens, 64 gen reqs")
+        length = 900_000 if i % 4 == 0 else 200_000
+        made.range(100, 100, name, at, at + length + 50_000)
+        made.call(100, 100, "cudaLaunchKernel_v7000", at + 5_000, at + 8_000, i + 1)
+        made.kernel(100, "gemm", at + 20_000, at + 20_000 + length, i + 1)
+        at += length + 100_000
+    result = serving(made.write(tmp_path / "run.sqlite"))
+    rows = result["iterations"]
+    assert [row["number"] for row in rows] == list(range(200, 212))
+    assert [row["phase"] for row in rows] == ["prefill", "decode", "decode", "decode"] * 3
+    assert [(row["request_count"], row["prompt_token_count"], row.get("generation_token_count")) for row in rows[:2]] == [(2, 300, 0), (64, 0, None)]
+    assert [row["forward_ns"] for row in rows[:2]] == [900_000, 200_000]
+    assert [row["bubble_ns"] for row in rows[1:]] == [100_000] * 11
 
 
 @needs_doubles
