@@ -267,6 +267,35 @@ def test_a_pause_is_no_bubble(tmp_path):
     assert engine["token_gap_max_ns"] == 130 * US
 
 
+def test_a_host_that_runs_ahead(tmp_path):
+    """Marks of 100, of which the device makes 300 each: it is never without work."""
+    server = Server()
+    for i in range(20):
+        server.mark(VLLM_DECODE, 1000 + 100 * i, 90)
+        server.kernel(1010 + 300 * i, 300, 1001 + 100 * i)
+    result = serving(server.write(tmp_path))
+    rows = result["iterations"]
+    assert [row["forward_ns"] for row in rows] == [300 * US] * 20
+    assert {row["duration_ns"] for row in rows[1:]} == {300 * US}, "the device sets the pace"
+    assert [row["bubble_ns"] for row in rows[1:]] == [0] * 19 and {row.get("bubble_category") for row in rows} == {None}
+    assert result["engines"][0]["token_gap_median_ns"] == 300 * US
+
+
+def test_a_long_prefill_behind_a_short_mark_is_no_pause(tmp_path):
+    """The host marks what it launches, and then waits for the device without a mark."""
+    server = Server()
+    lengths = [10_000 if i % 10 == 0 else 500 for i in range(40)]
+    for i, length in enumerate(lengths):
+        server.mark(VLLM_PREFILL if i % 10 == 0 else VLLM_DECODE, server.now, 40)
+        server.kernel(server.now + 10, length, server.now + 2)
+        server.now += length + 60
+    result = serving(server.write(tmp_path))
+    (engine,) = result["engines"]
+    assert engine["pause_count"] == 0 and not any(row["follows_pause"] for row in result["iterations"])
+    assert [row["bubble_ns"] for row in result["iterations"][1:]] == [60 * US] * 39
+    assert (engine["token_gap_max_ns"], engine["token_gap_prefill_count"]) == ((10_060 + 560) * US, 3)
+
+
 def test_cut_iterations_are_counted_apart(tmp_path):
     """The marks of the first and the last iteration have no length, as those that a profiler cut."""
     server = Server()
