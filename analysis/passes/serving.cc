@@ -198,6 +198,7 @@ void FillEngine(const Process& process, const ServingThread& thread, results::Se
   SetThread(process, thread, row);
   row->set_name(ProcessName(process));
   row->set_marker(thread.steps->detected.marker);
+  row->set_marked(thread.is_marked);
   row->set_count(thread.iterations.size());
   row->set_partial_count(thread.steps->detected.partial);
   row->set_pause_count(thread.pauses);

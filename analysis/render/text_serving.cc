@@ -175,7 +175,7 @@ constexpr TableLayout kServingLayouts[] = {
      .columns = kEngineColumns,
      .is_complete = true,
      .noun = "thread",
-     .title = "Threads that serve"},
+     .title = "Threads with iterations"},
     {.rows = "phases",
      .row = results::ServingPhase::descriptor,
      .columns = kPhaseColumns,
@@ -198,8 +198,16 @@ std::string ServingText(const results::Serving& result, const TextOptions& optio
   std::string text;
   for (const TableLayout& layout : kServingLayouts) text += TableText(layout, result, options);
   uint64_t twins = 0;
-  for (const results::ServingEngine& engine : result.engines())
+  bool is_marked = true;
+  for (const results::ServingEngine& engine : result.engines()) {
     twins = std::max<uint64_t>(twins, engine.twin_count());
+    is_marked = is_marked && engine.marked();
+  }
+  if (!is_marked)
+    text += WrapText(
+        "Iterations without a phase are runs of a compiled program. No mark tells whether they "
+        "serve.",
+        "", "", options.width);
   if (twins != 0)
     text += WrapText("The marks of " + std::to_string(twins + 1) +
                          " processes tell the same iterations: ranks of one engine. Their tokens "

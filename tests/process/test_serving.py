@@ -11,7 +11,7 @@ import pathlib
 
 import pytest
 
-from conftest import gpuprof
+from conftest import ROOT, gpuprof
 from fake_gpu import DOUBLES, Truth, environment_of, needs_doubles
 from nsys_exports import Export
 
@@ -86,6 +86,7 @@ def test_rows_and_sums_by_construction(tmp_path):
     rows = result["iterations"]
     assert len(rows) == 110
     decode, prefill = phases(result)["decode"], phases(result)["prefill"]
+    assert result["engines"][0]["marked"]
     assert (decode["count"], prefill["count"]) == (100, 10), "nothing is left out as warm-up"
     first, second = rows[0], rows[1]
     assert (first["phase"], first["request_count"], first["prompt_token_count"], first["generation_token_count"]) == ("prefill", 4, 400, 0)
@@ -424,6 +425,19 @@ def test_marks_of_tensorrt_llm_in_an_export_of_nsight_systems(tmp_path):
     assert [(row["request_count"], row["prompt_token_count"], row.get("generation_token_count")) for row in rows[:2]] == [(2, 300, 0), (64, 0, None)]
     assert [row["forward_ns"] for row in rows[:2]] == [900_000, 200_000]
     assert [row["bubble_ns"] for row in rows[1:]] == [100_000] * 11
+
+
+def test_programs_without_marks():
+    """A server on a TPU, of which nothing tells requests: runs of the program that takes most time."""
+    source = ROOT / "tests" / "golden" / "xspace" / "tpu_inference.xplane.pb.gz"
+    result = serving(source)
+    (engine,) = result["engines"]
+    assert (engine["marked"], engine["count"], engine.get("token_gap_count"), engine.get("prompt_token_count")) == (False, 100, None, None)
+    (row,) = result["phases"]
+    assert [row.get(key) for key in ("phase", "mean_request_count", "tokens_per_s")] == [None] * 3
+    steps = json.loads(gpuprof("stats", "steps", "--json", source).out)["steps"]
+    assert [each["number"] for each in result["iterations"]] == [each["number"] for each in steps]
+    assert "No mark tells whether they serve" in gpuprof("stats", "serving", source).out.decode().replace("\n", " ")
 
 
 @needs_doubles

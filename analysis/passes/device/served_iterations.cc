@@ -226,6 +226,7 @@ std::vector<ServingThread> ServingThreadsOf(PassContext& context, size_t index) 
       continue;
     ServingThread& thread = threads.emplace_back();
     thread.steps = &steps;
+    thread.is_marked = is_marked;
     thread.iterations.resize(steps.steps.size());
     for (size_t i = 0; i < told.size(); ++i) thread.iterations[i].told = told[i];
     tracks.insert(steps.detected.track);

@@ -43,6 +43,7 @@ struct ServedIteration {
 
 struct ServingThread {
   const StepAnalysis* steps = nullptr;
+  bool is_marked = true;                    // else the steps are runs of a compiled program
   std::optional<uint32_t> device;           // that the iterations gave most work
   std::vector<ServedIteration> iterations;  // by index of the step
   uint64_t pauses = 0;
@@ -50,7 +51,7 @@ struct ServingThread {
 };
 
 // Returns the threads of a process that serve. Steps without marks count if the program does not
-// train and its steps are runs of a module.
+// train and its steps are runs of a compiled program.
 std::vector<ServingThread> ServingThreadsOf(PassContext& context, size_t index);
 
 // Returns what most of these times is. NONE: all are 0.

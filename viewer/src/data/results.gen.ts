@@ -985,6 +985,7 @@ export interface ServingEngine {
   generation_tokens_per_s: number | null;
   cached_token_peak_count: number | null;
   twin_count: number;
+  marked: boolean;
 }
 
 export interface ServingPhase {

@@ -377,7 +377,7 @@ export const TABLES: Readonly<Record<string, readonly TableLayout[]>> = {
   serving: [
     {
       rows: "engines",
-      title: "Threads that serve",
+      title: "Threads with iterations",
       noun: ["thread", "threads"],
       sortedBy: "",
       onlyBy: [],
