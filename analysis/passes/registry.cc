@@ -174,7 +174,8 @@ const std::vector<PassEntry>& PassTable() {
       {{"serving",
         "Iterations of a server of language models: prefill and decode, tokens, and bubbles "
         "between "
-        "forwards"},
+        "forwards",
+        {"phase", "batch"}},
        RunServing,
        results::Serving::descriptor,
        "iterations",

@@ -252,19 +252,23 @@ std::optional<uint64_t> HashOfMarks(const Process& process, const ServingThread&
   return hash;
 }
 
-void AddThread(const Process& process, const ServingThread& thread, results::Serving* out) {
+// Adds the rows of a thread. `by_batch`: sums are by phase and number of requests.
+void AddThread(const Process& process, const ServingThread& thread, bool by_batch,
+               results::Serving* out) {
   FillEngine(process, thread, out->add_engines());
   const int64_t all_ns = out->engines(out->engines_size() - 1).total_ns();
-  std::map<proto::IterationPhase, PhaseSums> phases;
+  std::map<std::pair<proto::IterationPhase, uint64_t>, PhaseSums> phases;
   for (size_t i = 0; i < thread.iterations.size(); ++i) {
-    phases[thread.iterations[i].told.phase].Add(thread.iterations[i],
-                                                thread.steps->steps[i].span.length());
+    const ServedIteration& each = thread.iterations[i];
+    phases[{each.told.phase, by_batch ? each.told.requests : IterationName::kUntold}].Add(
+        each, thread.steps->steps[i].span.length());
     FillIterationRow(process, thread, i, out->add_iterations());
   }
-  for (auto& [phase, sums] : phases) {
+  for (auto& [key, sums] : phases) {
     results::ServingPhase* const row = out->add_phases();
     SetThread(process, thread, row);
-    if (phase != proto::IterationPhase::kUnknown) row->set_phase(PhaseOf(phase));
+    if (key.first != proto::IterationPhase::kUnknown) row->set_phase(PhaseOf(key.first));
+    IfTold(key.second, [&](uint64_t number) { row->set_request_count(number); });
     sums.Fill(process, all_ns, row);
   }
 }
@@ -273,6 +277,8 @@ void AddThread(const Process& process, const ServingThread& thread, results::Ser
 
 Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Serving>();
+  const std::string by = context.By("phase");
+  out->set_by(by);
   const std::optional<size_t> leading = context.Leading();
   std::vector<size_t> order = context.selected();
   if (leading)
@@ -284,7 +290,7 @@ Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message
     bool is_first = true;  // threads of one process are no ranks
     for (const ServingThread& thread : ServingThreadsOf(context, index)) {
       if (out->engines_size() == 0) sureness = thread.steps->summary.confidence;
-      AddThread(process, thread, out.get());
+      AddThread(process, thread, by == "batch", out.get());
       const std::optional<uint64_t> marks = HashOfMarks(process, thread);
       if (is_first && marks) twins[*marks].push_back(out->engines_size() - 1);
       is_first = false;

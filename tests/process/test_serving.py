@@ -115,6 +115,25 @@ def test_rows_and_sums_by_construction(tmp_path):
     assert (engine["prompt_token_count"], engine["generation_token_count"]) == (4000, 400)
 
 
+def test_sums_by_the_size_of_the_batch(tmp_path):
+    """A larger batch takes longer. Each has its own latency."""
+    server = Server()
+    for i in range(60):
+        batch = (4, 8, 16)[i % 3]
+        server.iteration(f"execute_context_0(0)_generation_{batch}({batch})", 100 + 10 * batch, 30)
+    path = server.write(tmp_path)
+    result = serving(path, "--by", "batch")
+    assert result["by"] == "batch"
+    assert [(row["phase"], row["request_count"], row["count"], row["generation_token_count"], row["median_ns"]) for row in result["phases"]] == [
+        ("decode", batch, 20, 20 * batch, (150 + 10 * batch) * US) for batch in (4, 8, 16)]
+    (whole,) = serving(path)["phases"]
+    assert whole.get("request_count") is None and math.isclose(whole["mean_request_count"], 28 / 3)
+    assert sum(row["bubble_ns"] for row in result["phases"]) == whole["bubble_ns"]
+    assert math.isclose(sum(row["total_ratio"] for row in result["phases"]), 1)
+    refused = gpuprof("stats", "serving", "--by", "size", path)
+    assert refused.status == 2 and b"phase, batch" in refused.err
+
+
 def advised(path):
     done = gpuprof("advise", "--json", path)
     assert done.status == 0, done.err.decode()

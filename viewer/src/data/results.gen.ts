@@ -12,7 +12,7 @@ export interface Passes {
   kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
   roofline: { result: Roofline; by: never };
   op_profile: { result: OpProfile; by: "program" | "category" };
-  serving: { result: Serving; by: never };
+  serving: { result: Serving; by: "phase" | "batch" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
   unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
@@ -141,6 +141,7 @@ export interface Serving {
   phases: ServingPhase[];
   iterations: ServingIteration[];
   advice: string;
+  by: string;
 }
 
 export interface Memcpy {
@@ -1021,6 +1022,7 @@ export interface ServingPhase {
   timed_count: number;
   bubble_operation: string;
   bubble_function: string;
+  request_count: number | null;
 }
 
 export interface ServingIteration {
