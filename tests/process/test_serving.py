@@ -479,10 +479,11 @@ def test_a_live_server_next_to_the_truth(record, tmp_path, engine):
     rows = result["iterations"]
     assert [row["phase"] for row in rows] == ["prefill", "decode", "decode", "decode"] * rounds
     assert [row["kernel_count"] for row in rows] == [4, 2, 2, 2] * rounds
-    assert [row["forward_ns"] for row in rows] == [end - start for start, end in forwards]
+    # The clock of the device is fitted to that of the host, so lengths may differ by a little.
+    assert [row["forward_ns"] for row in rows] == pytest.approx([end - start for start, end in forwards], rel=1e-3, abs=2000)
     bubbles = [forwards[i + 1][0] - forwards[i][1] - (picks[i][1] - picks[i][0]) for i in range(len(forwards) - 1)]
     told = [(row.get("bubble_ns"), truly) for row, truly in zip(rows[1:], bubbles) if not row["follows_pause"]]
-    assert told and all(ours == truly for ours, truly in told)
+    assert told and [ours for ours, _ in told] == pytest.approx([truly for _, truly in told], rel=1e-3, abs=2000)
     assert {row.get("generation_token_count") for row in rows if row["phase"] == "decode"} == {None if engine == "sglang" else 3}
     assert {row["prompt_token_count"] for row in rows if row["phase"] == "prefill"} == {120}
 
