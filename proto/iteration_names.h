@@ -24,11 +24,16 @@ enum class IterationPhase : uint8_t {
 struct IterationName {
   static constexpr uint64_t kUntold = UINT64_MAX;
   bool is_iteration = false;
-  uint32_t word_bytes = 0;    // the length of the part that all iterations of the engine share
-  uint64_t number = kUntold;  // of the iteration
+  bool checks_drafts = false;  // of tokens, as speculation makes them
+  uint32_t word_bytes = 0;     // the length of the part that all iterations of the engine share
+  uint64_t number = kUntold;   // of the iteration
   IterationPhase phase = IterationPhase::kUnknown;
   uint64_t requests = kUntold;
   uint64_t tokens = kUntold;  // that the model computes with, of all requests
+  // The same of the requests that read prompts, and of those that make tokens.
+  uint64_t prefill_requests = kUntold, decode_requests = kUntold;
+  uint64_t prefill_tokens = kUntold, decode_tokens = kUntold;
+  uint64_t cached_tokens = kUntold;  // that its requests have in the KV cache, with the new ones
 };
 
 namespace iteration_names {
@@ -36,12 +41,15 @@ namespace iteration_names {
 constexpr uint64_t kUntold = IterationName::kUntold;
 
 // %n: number of the iteration. %P, %D, %R: requests at prefill, at decode, of both. %p, %d, %t:
-// tokens of these. %u: another number. %w: a word. *: anything. Letters may be small or large. What
-// a program may name so by chance has a form without *.
+// tokens of these. %k, %K: what requests at prefill and at decode have in the KV cache. %N, %C:
+// requests that are new, and that are not. %u: another number. %w: a word. *: anything. Letters may
+// be small or large. What a program may name so by chance has a form without *. The first form that
+// fits counts.
 struct Form {
   const char* text;
   const char* word;      // what the name begins with
   IterationPhase phase;  // kUnknown: by the numbers of requests
+  bool checks_drafts = false;
 };
 
 inline constexpr Form kForms[] = {
@@ -49,10 +57,11 @@ inline constexpr Form kForms[] = {
     {"execute_context_%P(%p)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
     {"execute_context_%P(%p_%u)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
     {"execute_context_%P(%p_%u)_generation_%D(%d_%u)", "execute", IterationPhase::kUnknown},
-    {"execute_%t_context_%P(sq%psk%u)_generation_%D(sq%dsk%u)", "execute",
+    {"execute_%t_context_%P(sq%psk%k)_generation_%D(sq%dsk%K)", "execute",
      IterationPhase::kUnknown},
-    {"execute_%t_context_%P(sq%psk%usqsq%usqsk%u)_generation_%D(sq%dsk%usqsq%usqsk%u)", "execute",
+    {"execute_%t_context_%P(sq%psk%ksqsq%usqsk%u)_generation_%D(sq%dsk%Ksqsq%usqsk%u)", "execute",
      IterationPhase::kUnknown},
+    {"execute_new_%N_cached_%C", "execute", IterationPhase::kUnknown},
     {"Iteration(%n): %P context requests, %p context tokens, %D generation requests, %d generation "
      "tokens*",
      "Iteration", IterationPhase::kUnknown},
@@ -64,24 +73,37 @@ inline constexpr Form kForms[] = {
      IterationPhase::kUnknown},
     {"_forward_step: %P ctx reqs, %D gen reqs*", "_forward_step", IterationPhase::kUnknown},
     {"executeStep: %P ctx reqs, %D gen reqs*", "executeStep", IterationPhase::kUnknown},
-    // sglang, and ATOM.
+    // sglang.
+    {"step[decode bs=%D g_sq=%d * g_sk=%K*]", "step", IterationPhase::kDecode},
+    {"step[decode bs=%D * g_sk=%K*]", "step", IterationPhase::kDecode},
     {"step[decode bs=%D*]", "step", IterationPhase::kDecode},
+    {"step[extend bs=%P toks=%p * c_sk=%k*]", "step", IterationPhase::kPrefill},
     {"step[prefill bs=%P toks=%p*]", "step", IterationPhase::kPrefill},
     {"step[extend bs=%P toks=%p*]", "step", IterationPhase::kPrefill},
     {"step[extend bs=%P*]", "step", IterationPhase::kPrefill},
+    {"step[mixed bs=%R c=%P g=%D c_sq=%p c_sk=%k * g_sq=%d g_sk=%K*]", "step",
+     IterationPhase::kUnknown},
     {"step[mixed bs=%R ext=%p dec=%d*]", "step", IterationPhase::kMixed},
     {"step[mixed bs=%R*]", "step", IterationPhase::kMixed},
-    {"step[target_verify bs=%D*]", "step", IterationPhase::kDecode},
+    {"step[target_verify bs=%D*]", "step", IterationPhase::kDecode, true},
     {"step[idle*]", "step", IterationPhase::kIdle},
     {"step[%w bs=%R*]", "step", IterationPhase::kUnknown},
+    // ATOM. A batch of 117 that is filled up to 128 is "117/128". With "p=" it prefills, too.
+    {"prefill[bs=%P tok=%p * sk=%k*]", "prefill", IterationPhase::kPrefill},
     {"prefill[bs=%P tok=%p*]", "prefill", IterationPhase::kPrefill},
+    {"decode[bs=%R* tok=%t p=%P d=%D*]", "decode", IterationPhase::kUnknown},
+    {"decode[bs=%D* tok=%d * sk=%K*]", "decode", IterationPhase::kDecode},
+    {"decode[bs=%D* tok=%d*]", "decode", IterationPhase::kDecode},
     {"decode[bs=%D*]", "decode", IterationPhase::kDecode},
+    {"eager_decode[bs=%D tok=%d*]", "eager_decode", IterationPhase::kDecode},
 };
 
 struct Numbers {
   uint64_t iteration = kUntold;
   uint64_t prefill_requests = kUntold, decode_requests = kUntold, requests = kUntold;
   uint64_t prefill_tokens = kUntold, decode_tokens = kUntold, tokens = kUntold;
+  uint64_t prefill_cached = kUntold, decode_cached = kUntold;
+  uint64_t new_requests = kUntold, old_requests = kUntold;
   uint64_t other = kUntold;
   uint64_t* Of(char kind) noexcept {
     switch (kind) {
@@ -97,6 +119,14 @@ struct Numbers {
         return &prefill_tokens;
       case 'd':
         return &decode_tokens;
+      case 'k':
+        return &prefill_cached;
+      case 'K':
+        return &decode_cached;
+      case 'N':
+        return &new_requests;
+      case 'C':
+        return &old_requests;
       case 'u':
         return &other;
       default:
@@ -113,18 +143,26 @@ constexpr bool IsOfWord(char c) noexcept {
   return IsDigit(c) || c == '_' || (Small(c) >= 'a' && Small(c) <= 'z');
 }
 
-// Reads a name by a form, both from some place on.
-inline bool Match(const char* form, const char* name, const char* end, Numbers* numbers) noexcept {
+enum class Fit : uint8_t {
+  kNo,
+  kYes,
+  kNever,  // nor does it fit with more characters for an earlier *
+};
+
+// Reads a name by a form, both from some place on. What is behind a * fits at its first place or
+// not at all, so a name is read once for each *.
+inline Fit Match(const char* form, const char* name, const char* end, Numbers* numbers) noexcept {
   constexpr int kMostDigits = 18;
   for (; *form != 0; ++form) {
     if (*form == '*') {
-      // The shortest that fits.
-      for (; name <= end; ++name)
-        if (Match(form + 1, name, end, numbers)) return true;
-      return false;
+      for (; name <= end; ++name) {
+        const Fit rest = Match(form + 1, name, end, numbers);
+        if (rest != Fit::kNo) return rest;
+      }
+      return Fit::kNever;
     }
     if (*form != '%') {
-      if (name == end || Small(*form) != Small(*name)) return false;
+      if (name == end || Small(*form) != Small(*name)) return Fit::kNo;
       ++name;
       continue;
     }
@@ -136,12 +174,12 @@ inline bool Match(const char* form, const char* name, const char* end, Numbers* 
       uint64_t number = 0;
       while (name != end && IsDigit(*name) && name - begin < kMostDigits)
         number = number * 10 + static_cast<uint64_t>(*name++ - '0');
-      if (name != end && IsDigit(*name)) return false;
+      if (name != end && IsDigit(*name)) return Fit::kNo;
       *numbers->Of(kind) = number;
     }
-    if (name == begin) return false;
+    if (name == begin) return Fit::kNo;
   }
-  return name == end;
+  return name == end ? Fit::kYes : Fit::kNo;
 }
 
 // Returns the sum of two numbers; untold if one is missing that may not be 0.
@@ -149,6 +187,11 @@ constexpr uint64_t Sum(uint64_t prefill, bool has_prefill, uint64_t decode,
                        bool has_decode) noexcept {
   if ((has_prefill && prefill == kUntold) || (has_decode && decode == kUntold)) return kUntold;
   return (has_prefill ? prefill : 0) + (has_decode ? decode : 0);
+}
+
+// Returns a number of requests of one kind, or of their tokens: 0 if the iteration lacks them.
+constexpr uint64_t Part(uint64_t told, bool has) noexcept {
+  return told == kUntold && !has ? 0 : told;
 }
 
 constexpr bool IsSome(uint64_t number) noexcept { return number != 0 && number != kUntold; }
@@ -161,10 +204,20 @@ inline IterationName ReadIterationName(const char* chars, uint32_t bytes) noexce
   IterationName result;
   for (const names::Form& form : names::kForms) {
     names::Numbers n;
-    if (bytes == 0 || !names::Match(form.text, chars, chars + bytes, &n)) continue;
+    if (bytes == 0 || names::Match(form.text, chars, chars + bytes, &n) != names::Fit::kYes)
+      continue;
     result.is_iteration = true;
+    result.checks_drafts = form.checks_drafts;
     while (form.word[result.word_bytes] != 0) ++result.word_bytes;
     result.number = n.iteration;
+    if (n.new_requests != names::kUntold) {
+      // A request that is not new may still read its prompt.
+      result.requests = n.new_requests + n.old_requests;
+      if (n.old_requests == 0)
+        result.phase = n.new_requests == 0 ? IterationPhase::kIdle : IterationPhase::kPrefill;
+      if (result.phase == IterationPhase::kPrefill) result.prefill_requests = n.new_requests;
+      return result;
+    }
     const bool is_split =
         n.prefill_requests != names::kUntold || n.decode_requests != names::kUntold;
     bool prefills = names::IsSome(n.prefill_requests), decodes = names::IsSome(n.decode_requests);
@@ -179,9 +232,17 @@ inline IterationName ReadIterationName(const char* chars, uint32_t bytes) noexce
     if (result.requests == names::kUntold && is_split)
       result.requests = names::Sum(n.prefill_requests, prefills, n.decode_requests, decodes);
     result.tokens = n.tokens;
-    const bool is_idle = result.phase == IterationPhase::kIdle && !is_split;
-    if (result.tokens == names::kUntold && result.phase != IterationPhase::kUnknown && !is_idle)
+    const bool is_known = result.phase != IterationPhase::kUnknown &&
+                          (result.phase != IterationPhase::kIdle || is_split);
+    if (!is_known) return result;
+    if (result.tokens == names::kUntold)
       result.tokens = names::Sum(n.prefill_tokens, prefills, n.decode_tokens, decodes);
+    result.prefill_requests = names::Part(n.prefill_requests, prefills);
+    result.decode_requests = names::Part(n.decode_requests, decodes);
+    result.prefill_tokens = names::Part(n.prefill_tokens, prefills);
+    result.decode_tokens = names::Part(n.decode_tokens, decodes);
+    if (n.prefill_cached != names::kUntold || n.decode_cached != names::kUntold)
+      result.cached_tokens = names::Sum(n.prefill_cached, prefills, n.decode_cached, decodes);
     return result;
   }
   return result;

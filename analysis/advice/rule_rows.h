@@ -402,6 +402,12 @@ inline constexpr RuleInfo kRuleRows[] = {
      {rule_rows::kWork},
      {{"min_start", 60e9, rule_rows::kNs,
        "from the start of the process to the GPU's first work"}}},
+    {"ST-010",
+     "prompts that make other requests wait for their tokens",
+     {rule_rows::kSteps},
+     {{"min_gaps", 50, rule_rows::kCount, "fewer times from token to token tell nothing"},
+      {"min_factor", 2, rule_rows::kFactor,
+       "p99 of the time from token to token over that without prompts"}}},
 
     {"SY-001",
      "waits of the host for the GPU",

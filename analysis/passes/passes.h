@@ -53,6 +53,7 @@ Error RunCollectives(PassContext& context, std::unique_ptr<google::protobuf::Mes
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunRoofline(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOpProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -46,6 +46,7 @@
 #include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/roofline.pb.h"
+#include "proto/results/serving.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
@@ -170,6 +171,16 @@ const std::vector<PassEntry>& PassTable() {
        "rows",
        kWork,
        kOwners},
+      {{"serving",
+        "Iterations of a server of language models: prefill and decode, tokens, and bubbles "
+        "between "
+        "forwards",
+        {"phase", "batch"}},
+       RunServing,
+       results::Serving::descriptor,
+       "iterations",
+       kSteps,
+       kWork | kHostWork},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},

@@ -4,6 +4,7 @@
 // The pass `steps`. The work is done in analysis/steps; here it becomes a result. See passes.h.
 
 #include <algorithm>
+#include <vector>
 
 #include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/device/iteration_rows.h"
@@ -11,6 +12,7 @@
 #include "analysis/passes/device/step_rows.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/unpaired_spans.h"
+#include "analysis/steps/iterations.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 
@@ -29,8 +31,13 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     for (const StepAnalysis& steps : context.all_steps(index)) {
       if (!steps.found()) continue;
       *out->add_series() = SeriesRow(context.process(index), steps);
-      for (const Step& step : steps.steps)
-        *out->add_steps() = StepRow(context.process(index), steps, step);
+      const std::vector<proto::IterationName> iterations =
+          IterationsOf(context.process(index), steps);
+      for (size_t i = 0; i < steps.steps.size(); ++i) {
+        results::Step* const row = out->add_steps();
+        *row = StepRow(context.process(index), steps, steps.steps[i]);
+        FillIteration(iterations[i], row);
+      }
       AddIterationSeries(context.process(index), steps, is_first ? &devices : nullptr, out.get());
       is_first = false;
     }

@@ -413,6 +413,19 @@ inline constexpr FindingWords kHostRows[] = {
     {"ST-009.cuda_setup", "setting up CUDA {0}"},
     {"ST-009.compile", "compiling and loading code {0}"},
 
+    {"ST-010.name", "Requests wait for their tokens while prompts are read"},
+    {"ST-010.reason", "measured between iterations that make tokens"},
+    {"ST-010.percentile",
+     "In {0} of {1} times from token to token, prompts were read, too. The 99th percentile of all "
+     "is {2}; without these it is {3}."},
+    {"ST-010.smaller_pieces",
+     "Read long prompts in smaller pieces, alongside decodes (chunked prefill): "
+     "--max-num-batched-tokens of vLLM, --chunked-prefill-size of sglang."},
+    {"ST-010.other_devices",
+     "Or read prompts on other GPUs than those that make tokens (disaggregated prefill)."},
+    {"ST-010.caveat",
+     "Smaller pieces make the first token of a long prompt later, and the throughput may fall."},
+
     {"TH-001.name_others", "Other programs use the processors that steps need"},
     {"TH-001.name_own", "More threads want to run than there are processors"},
     {"TH-001.reason", "the kernel's accounting of the step's thread"},

@@ -46,6 +46,7 @@ constexpr Entry kEntries[] = {
     {"MemoryProfile", MemoryProfileLayouts},
     {"OpProfile", OpProfileLayouts},
     {"Roofline", RooflineLayouts},
+    {"Serving", ServingLayouts},
     {"TfData", TfDataLayouts},
     {"Threads", ThreadsLayouts},
     {"UnifiedMemory", UnifiedMemoryLayouts},

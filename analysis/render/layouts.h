@@ -41,6 +41,7 @@ std::span<const TableLayout> SyncLayouts();
 std::span<const TableLayout> MemoryProfileLayouts();
 std::span<const TableLayout> OpProfileLayouts();
 std::span<const TableLayout> RooflineLayouts();
+std::span<const TableLayout> ServingLayouts();
 std::span<const TableLayout> InputPipelineLayouts();
 std::span<const TableLayout> TfDataLayouts();
 std::span<const TableLayout> ThreadsLayouts();

@@ -38,6 +38,7 @@
 #include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/roofline.pb.h"
+#include "proto/results/serving.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
@@ -106,6 +107,7 @@ const std::vector<TextEntry>& TextTable() {
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
       {results::OpProfile::descriptor, TextOf<results::OpProfile, OpProfileText>},
       {results::Roofline::descriptor, TextOf<results::Roofline, RooflineText>},
+      {results::Serving::descriptor, TextOf<results::Serving, ServingText>},
       {results::MemoryProfile::descriptor, TextOf<results::MemoryProfile, MemoryProfileText>},
       {results::InputPipeline::descriptor, TextOf<results::InputPipeline, InputPipelineText>},
       {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <string_view>
 
+#include "analysis/steps/iterations.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_timeline.h"
 
@@ -36,13 +38,25 @@ Step MakeStep(const DetectedStep& detected, uint64_t number, const CategoryTimel
   return step;
 }
 
-void MarkWarmup(std::vector<Step>* steps) {
-  std::vector<int64_t> lengths;
-  for (const Step& step : *steps) lengths.push_back(step.span.length());
-  const int64_t limit = kWarmupMedians * Samples(std::move(lengths)).median();
+// Iterations of a serving engine are compared with those of their phase: to read a prompt takes
+// longer than to make a token.
+void MarkWarmup(const Process& process, std::vector<Step>* steps) {
+  std::map<proto::IterationPhase, std::vector<int64_t>> lengths;
+  std::map<uint32_t, proto::IterationPhase> phases;  // by name
+  for (const Step& step : *steps) {
+    const auto [at, is_new] = phases.try_emplace(step.name);
+    if (is_new) at->second = IterationOf(process, step).phase;
+    lengths[at->second].push_back(step.span.length());
+  }
+  std::map<proto::IterationPhase, int64_t> limits;
+  for (auto& [phase, all] : lengths)
+    limits[phase] = kWarmupMedians * Samples(std::move(all)).median();
   const size_t most = steps->size() / 4;
-  for (size_t i = 0; i < most && (*steps)[i].span.length() > limit; ++i)
-    (*steps)[i].is_warmup = true;
+  for (size_t i = 0; i < most; ++i) {
+    Step& step = (*steps)[i];
+    if (step.span.length() <= limits[phases[step.name]]) break;
+    step.is_warmup = true;
+  }
 }
 
 void MarkOutliers(const StepSummary& summary, const Samples& lengths, std::vector<Step>* steps) {
@@ -127,7 +141,7 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
     const uint64_t number = step.number.value_or(out.steps.size() + 1);
     out.steps.push_back(MakeStep(step, number, out.timeline, track.op.end_ns));
   }
-  MarkWarmup(&out.steps);
+  MarkWarmup(process, &out.steps);
 
   std::vector<int64_t> lengths;
   uint64_t batches = 0;

@@ -48,6 +48,17 @@ def test_iterations_have_phase_requests_and_tokens(record, engine, decode_tokens
     assert 0 < phases["decode"]["median_ns"] <= phases["decode"]["p95_ns"]
     assert (phases["decode"].get("tokens_per_s") is None) == (decode_tokens is None)
     assert phases["decode"]["gap_median_ns"] > 0
+    done = gpuprof("stats", "serving", "--json", bundle)
+    assert done.status == 0, done.err.decode()
+    serving = json.loads(done.out)
+    assert [row["phase"] for row in serving["iterations"]] == [step["phase"] for step in steps]
+    assert [row["mark_ns"] for row in serving["iterations"]] == [step["duration_ns"] for step in steps]
+    assert {row["prompt_token_count"] for row in serving["iterations"]} == {120, 0}
+    assert {row["generation_token_count"] for row in serving["iterations"]} == {0, decode_tokens}
+    assert {row["forward_ns"] for row in serving["iterations"]} == {None}, "there is no device"
+    (server,) = serving["engines"]
+    assert (server["count"], server["prompt_token_count"]) == (7 * ROUNDS, 120 * ROUNDS)
+    assert 0 < server["token_gap_median_ns"] <= server["token_gap_p99_ns"]
     text = gpuprof("stats", "steps", bundle).out.decode()
     assert "Iterations of a serving engine, by phase" in text
 

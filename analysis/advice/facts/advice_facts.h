@@ -33,6 +33,16 @@ struct RunWait {
   int64_t total_ns = 0;
 };
 
+// Iterations of a server of language models (analysis/passes/device/served_iterations.h).
+struct ServingFacts {
+  // Times from an iteration that makes tokens to the next one, and those in which prompts were
+  // read, too.
+  uint64_t gaps = 0, prompt_gaps = 0;
+  int64_t p99_ns = 0;        // of all
+  int64_t plain_p99_ns = 0;  // of those without prompts
+  Instance longest;          // with prompts
+};
+
 // What else the host did in steps.
 struct HostFacts {
   // Python's garbage collector, in steps. In a run without steps the whole run counts. These are
@@ -50,6 +60,7 @@ struct HostFacts {
   Instance typical_step, longest_step, longest_warm_up;
   Instance longest_between;  // two steps
   Instance start;            // the time of first_work_ns
+  ServingFacts serving;
 };
 
 // What the leading thread of a recording without steps did.

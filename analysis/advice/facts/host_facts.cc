@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/facts/serving_facts.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/model/names.h"
@@ -258,6 +259,7 @@ void FillHostFacts(PassContext& context, std::optional<size_t> leading, AdviceFa
   facts->host.between_steps_ns = BetweenSteps(counted);
   facts->host.longest_between = LongestBetween(counted);
   FindSteps(steps, &facts->host);
+  facts->host.serving = FindServing(context, *leading);
   facts->host.page_faults = PageFaults(process, {counted.front().start, counted.back().end});
 }
 

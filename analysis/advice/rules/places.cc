@@ -201,6 +201,10 @@ MaybePlace BetweenPlace(const AdviceFacts& facts) {
   return OfHost(facts, results::PLACE_KIND_LONGEST_GAP, facts.host.longest_between);
 }
 
+MaybePlace PromptsPlace(const AdviceFacts& facts) {
+  return OfHost(facts, results::PLACE_KIND_LONGEST_GAP, facts.host.serving.longest);
+}
+
 MaybePlace StartPlace(const AdviceFacts& facts) {
   return OfHost(facts, results::PLACE_KIND_START, facts.host.start);
 }
@@ -304,6 +308,7 @@ constexpr RulePlace kPlaces[] = {
     {"ST-006", BetweenPlace},
     {"ST-008", LongestFirstUse},
     {"ST-009", StartPlace},
+    {"ST-010", PromptsPlace},
     {"SY-001", LongestDeviceWait},
     {"SY-002", LongestOf<&DeviceFacts::allocations, kCall>},
     {"SY-003", LongestOf<&DeviceFacts::legacy_stream, kKernel>},

@@ -105,6 +105,7 @@ std::optional<Finding> Collections(const AdviceFacts& facts);
 std::optional<Finding> Outputs(const AdviceFacts& facts);
 std::optional<Finding> BetweenSteps(const AdviceFacts& facts);
 std::optional<Finding> SlowStart(const AdviceFacts& facts);
+std::optional<Finding> LatePrompts(const AdviceFacts& facts);
 std::optional<Finding> Environment(const AdviceFacts& facts);
 std::optional<Finding> NothingFound(const AdviceFacts& facts);
 std::optional<Finding> UnifiedMemoryFaults(const AdviceFacts& facts);

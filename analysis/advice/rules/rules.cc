@@ -226,9 +226,9 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {
-    InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,   Collections,    Outputs,
-    BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
-    OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
+    InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,    Collections,    Outputs,
+    BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,   LockContention, StepsBlocked,
+    OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn, LatePrompts};
 constexpr Rule kDeviceRules[] = {
     LateHost,        ExposedCollectives,  PageableCopies,     SynchronousCopies,
     ExposedCopies,   SmallCopies,         ReturnedCopies,     Memsets,

@@ -132,6 +132,22 @@ std::optional<Finding> BetweenSteps(const AdviceFacts& facts) {
   return finding;
 }
 
+std::optional<Finding> LatePrompts(const AdviceFacts& facts) {
+  const ServingFacts& serving = facts.host.serving;
+  if (static_cast<double>(serving.gaps) < facts.limits("ST-010.min_gaps") ||
+      Ratio(serving.p99_ns, serving.plain_p99_ns) < facts.limits("ST-010.min_factor"))
+    return std::nullopt;
+  Finding finding = Make("ST-010.name", results::LEVEL_HIGH, {"ST-010.reason"});
+  finding.severity = results::SEVERITY_MEDIUM;
+  finding.Evidence("ST-010.percentile",
+                   {say::Count(serving.prompt_gaps), say::Count(serving.gaps),
+                    say::Duration(serving.p99_ns), say::Duration(serving.plain_p99_ns)});
+  finding.Fix("ST-010.smaller_pieces");
+  finding.Fix("ST-010.other_devices");
+  finding.Caveat("ST-010.caveat");
+  return finding;
+}
+
 std::optional<Finding> SlowStart(const AdviceFacts& facts) {
   const int64_t start = facts.host.first_work_ns;
   if (start < facts.limits.Whole("ST-009.min_start")) return std::nullopt;

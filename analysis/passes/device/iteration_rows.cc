@@ -17,22 +17,6 @@ namespace {
 
 constexpr double kNanoseconds = 1e9;
 
-results::IterationPhase PhaseOf(proto::IterationPhase phase) {
-  switch (phase) {
-    case proto::IterationPhase::kPrefill:
-      return results::ITERATION_PHASE_PREFILL;
-    case proto::IterationPhase::kDecode:
-      return results::ITERATION_PHASE_DECODE;
-    case proto::IterationPhase::kMixed:
-      return results::ITERATION_PHASE_MIXED;
-    case proto::IterationPhase::kIdle:
-      return results::ITERATION_PHASE_IDLE;
-    case proto::IterationPhase::kUnknown:
-      break;
-  }
-  return results::ITERATION_PHASE_NONE;
-}
-
 // Sets the part of the periods of these steps in which the busiest device had work.
 void FillBusy(const StepAnalysis& steps, const PhaseIterations& phase,
               const results::Steps& devices, results::IterationSeries* row) {
@@ -53,8 +37,23 @@ void FillBusy(const StepAnalysis& steps, const PhaseIterations& phase,
 
 }  // namespace
 
-void FillIteration(const Process& process, const Step& step, results::Step* row) {
-  const proto::IterationName name = IterationOf(process, step);
+results::IterationPhase PhaseOf(proto::IterationPhase phase) {
+  switch (phase) {
+    case proto::IterationPhase::kPrefill:
+      return results::ITERATION_PHASE_PREFILL;
+    case proto::IterationPhase::kDecode:
+      return results::ITERATION_PHASE_DECODE;
+    case proto::IterationPhase::kMixed:
+      return results::ITERATION_PHASE_MIXED;
+    case proto::IterationPhase::kIdle:
+      return results::ITERATION_PHASE_IDLE;
+    case proto::IterationPhase::kUnknown:
+      break;
+  }
+  return results::ITERATION_PHASE_NONE;
+}
+
+void FillIteration(const proto::IterationName& name, results::Step* row) {
   if (!name.is_iteration) return;
   row->set_phase(PhaseOf(name.phase));
   if (name.requests != proto::IterationName::kUntold) row->set_request_count(name.requests);

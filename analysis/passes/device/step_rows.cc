@@ -9,6 +9,7 @@
 
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device/iteration_rows.h"
+#include "analysis/steps/iterations.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -34,7 +35,7 @@ results::Step StepRow(const Process& process, const StepAnalysis& steps, const S
   row.set_warmup(step.is_warmup);
   row.set_outlier(step.outlier.has_value());
   if (step.outlier) row.set_outlier_category(std::string(CategoryName(*step.outlier)));
-  FillIteration(process, step, &row);
+  FillIteration(IterationOf(process, step), &row);
   return row;
 }
 

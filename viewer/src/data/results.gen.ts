@@ -12,6 +12,7 @@ export interface Passes {
   kernels: { result: Kernels; by: "name" | "signature" | "stream" | "op" | "family" };
   roofline: { result: Roofline; by: never };
   op_profile: { result: OpProfile; by: "program" | "category" };
+  serving: { result: Serving; by: "phase" | "batch" };
   memcpy: { result: Memcpy; by: "direction" | "stream" | "size" };
   device_memory: { result: DeviceMemory; by: "kind" | "device" | "pool" | "size" | "stream" };
   unified_memory: { result: UnifiedMemory; by: "kind" | "device" };
@@ -132,6 +133,15 @@ export interface OpProfile {
   window_ns: number | null;
   busy_ns: number | null;
   idle_ns: number | null;
+}
+
+export interface Serving {
+  meta: Meta;
+  engines: ServingEngine[];
+  phases: ServingPhase[];
+  iterations: ServingIteration[];
+  advice: string;
+  by: string;
 }
 
 export interface Memcpy {
@@ -949,6 +959,101 @@ export interface OpProfileRow {
   gb_per_s: number | null;
   peak_gb_ratio: number | null;
   flop_known_ratio: number;
+}
+
+export interface ServingEngine {
+  pid: number;
+  host: string;
+  tid: number;
+  name: string;
+  marker: string;
+  count: number;
+  partial_count: number;
+  total_ns: number;
+  pause_count: number;
+  pause_ns: number;
+  device: number | null;
+  device_name: string;
+  token_gap_count: number | null;
+  token_gap_median_ns: number | null;
+  token_gap_p95_ns: number | null;
+  token_gap_p99_ns: number | null;
+  token_gap_max_ns: number | null;
+  token_gap_prefill_count: number | null;
+  prompt_token_count: number | null;
+  generation_token_count: number | null;
+  prompt_tokens_per_s: number | null;
+  generation_tokens_per_s: number | null;
+  cached_token_peak_count: number | null;
+  twin_count: number;
+  marked: boolean;
+}
+
+export interface ServingPhase {
+  pid: number;
+  host: string;
+  tid: number;
+  phase: "none" | "prefill" | "decode" | "mixed" | "idle" | null;
+  count: number;
+  total_ns: number;
+  median_ns: number;
+  p95_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  total_ratio: number;
+  mean_request_count: number | null;
+  prompt_token_count: number | null;
+  generation_token_count: number | null;
+  tokens_per_s: number | null;
+  forward_ns: number | null;
+  busy_ns: number | null;
+  bubble_count: number;
+  bubble_ns: number | null;
+  bubble_median_ns: number | null;
+  bubble_p95_ns: number | null;
+  bubble_ratio: number | null;
+  busy_ratio: number | null;
+  bubble_categories: CategoryTime[];
+  bubble_category: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained" | null;
+  kernel_count: number;
+  graph_kernel_count: number;
+  cached_token_peak_count: number | null;
+  mark_ns: number;
+  timed_count: number;
+  bubble_operation: string;
+  bubble_function: string;
+  request_count: number | null;
+}
+
+export interface ServingIteration {
+  pid: number;
+  host: string;
+  tid: number;
+  number: number;
+  phase: "none" | "prefill" | "decode" | "mixed" | "idle" | null;
+  start_ns: number;
+  mark_ns: number;
+  duration_ns: number | null;
+  request_count: number | null;
+  prefill_request_count: number | null;
+  decode_request_count: number | null;
+  token_count: number | null;
+  prompt_token_count: number | null;
+  generation_token_count: number | null;
+  cached_token_count: number | null;
+  forward_ns: number | null;
+  busy_ns: number | null;
+  bubble_ns: number | null;
+  bubble_category: "none" | "compute_fp64" | "compute_fp32" | "compute_tf32" | "compute_bf16" | "compute_fp16" | "compute_fp8" | "compute_int8" | "compute_fp4" | "compute_unknown" | "graph" | "collective" | "copy_htod" | "copy_dtoh" | "copy_dtod" | "input" | "output" | "compile" | "sync" | "profiler" | "host" | "launch" | "dependency" | "unexplained" | null;
+  kernel_count: number;
+  graph_kernel_count: number;
+  capture: number;
+  follows_pause: boolean;
+  token_gap_ns: number | null;
+  token_gap_prefill: boolean;
+  mark: string;
+  bubble_operation: string;
+  bubble_function: string;
 }
 
 export interface Copies {

@@ -107,6 +107,33 @@ TEST(StepRules, TimeBetweenStepsThatTheDeviceHides) {
   EXPECT_THAT(Ids(Advise(loop.Build())), Not(Contains("ST-006")));
 }
 
+// Sixty tokens, and before each tenth one a prompt of this length.
+Trace Served(int64_t prompt_ms, int tokens = 60) {
+  ProcessBuilder builder(1);
+  TrackBuilder& thread = builder.Thread(1);
+  int64_t at = 0;
+  const auto run = [&](const char* name, int64_t length) {
+    thread.User(name, at, at + length);
+    at += length + 10 * kUs;
+  };
+  for (int i = 0; i < tokens; ++i) {
+    if (i % 10 == 0) run("execute_context_1(400)_generation_0(0)", prompt_ms * kMs);
+    run("execute_context_0(0)_generation_4(4)", 5 * kMs);
+  }
+  return MakeTrace({&builder});
+}
+
+TEST(StepRules, PromptsMakeTokensWait) {
+  const results::Advice advice = Advise(Served(60));
+  const results::Finding* finding = Find(advice, "ST-010");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_FALSE(finding->has_gain());
+  EXPECT_THAT(finding->evidence(0), HasSubstr("In 5 of 59 times from token to token"));
+  EXPECT_THAT(finding->evidence(0), HasSubstr("of all is 65.0 ms; without these it is 5.01 ms"));
+  EXPECT_THAT(Ids(Advise(Served(4))), Not(Contains("ST-010"))) << "a prompt is no long wait";
+  EXPECT_THAT(Ids(Advise(Served(60, 50))), Not(Contains("ST-010"))) << "49 times tell nothing";
+}
+
 TEST(StepRules, SlowSettings) {
   const auto make = [](const char* name, const char* value) {
     ProcessBuilder builder(1);

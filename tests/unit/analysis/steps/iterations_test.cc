@@ -59,6 +59,60 @@ TEST(IterationNames, OfVllm) {
   EXPECT_EQ(Read("execute_context_0(0)_generation_0(0)"), "idle 0 requests 0 tokens");
 }
 
+TEST(IterationNames, FirstOnesOfVllm) {
+  EXPECT_EQ(Read("execute_new_2_cached_0"), "prefill 2 requests - tokens");
+  EXPECT_EQ(Read("execute_new_1_cached_31"), "unknown 32 requests - tokens");
+  EXPECT_EQ(Read("execute_new_0_cached_31"), "unknown 31 requests - tokens")
+      << "a request that is not new may still read its prompt";
+  EXPECT_EQ(Read("execute_new_0_cached_0"), "idle 0 requests - tokens");
+  EXPECT_EQ(Read("execute_new_0_cached_"), "no iteration");
+}
+
+// Returns "P requests p tokens + D requests d tokens, c cached".
+std::string Parts(const std::string& name) {
+  const proto::IterationName read =
+      proto::ReadIterationName(name.data(), static_cast<uint32_t>(name.size()));
+  const auto told = [](uint64_t number) {
+    return number == proto::IterationName::kUntold ? std::string("-") : std::to_string(number);
+  };
+  return told(read.prefill_requests) + " requests " + told(read.prefill_tokens) + " tokens + " +
+         told(read.decode_requests) + " requests " + told(read.decode_tokens) + " tokens, " +
+         told(read.cached_tokens) + " cached";
+}
+
+TEST(IterationNames, TellPartsAndTheCache) {
+  EXPECT_EQ(Parts("execute_context_2(512)_generation_30(30)"),
+            "2 requests 512 tokens + 30 requests 30 tokens, - cached");
+  EXPECT_EQ(Parts("execute_6147_context_2(sq6144sk7144sqsq9sqsk9)_generation_3(sq3sk6144sqsq3"
+                  "sqsk6144)"),
+            "2 requests 6144 tokens + 3 requests 3 tokens, 13288 cached");
+  EXPECT_EQ(Parts("step[EXTEND bs=2 toks=12 c_sq=12 c_sqsq=80 c_sqsk=120 c_sk=20]"),
+            "2 requests 12 tokens + 0 requests 0 tokens, 20 cached");
+  EXPECT_EQ(Parts("step[EXTEND bs=2 toks=12]"),
+            "2 requests 12 tokens + 0 requests 0 tokens, - cached");
+  EXPECT_EQ(Parts("step[DECODE bs=64 g_sq=128 g_sqsq=256 g_sqsk=262144 g_sk=131072]"),
+            "0 requests 0 tokens + 64 requests 128 tokens, 131072 cached");
+  EXPECT_EQ(Parts("step[DECODE bs=64 g_sqsq=64 g_sqsk=100032 g_sk=100032]"),
+            "0 requests 0 tokens + 64 requests - tokens, 100032 cached");
+  EXPECT_EQ(Parts("step[MIXED bs=66 c=2 g=64 c_sq=2048 c_sk=2048 c_sqsq=9 c_sqsk=9 g_sq=64 "
+                  "g_sk=65600 g_sqsq=64 g_sqsk=65600]"),
+            "2 requests 2048 tokens + 64 requests 64 tokens, 67648 cached");
+  EXPECT_EQ(Parts("step[MIXED bs=2]"), "- requests - tokens + - requests - tokens, - cached");
+  EXPECT_EQ(Parts("decode[bs=117/128 tok=117 d=117]"),
+            "0 requests 0 tokens + 117 requests 117 tokens, - cached");
+  EXPECT_EQ(Parts("decode[bs=128 tok=384 p=2 d=126 sqsq=132612 sqsk=1114112 sk=258048 tbo=1]"),
+            "2 requests - tokens + 126 requests - tokens, - cached");
+  EXPECT_EQ(Parts("prefill[bs=2 tok=14721 ctx=[7803, 6918] sqsq=5 sqsk=5 sk=14721]"),
+            "2 requests 14721 tokens + 0 requests 0 tokens, 14721 cached");
+}
+
+TEST(IterationNames, AreReadInOneGo) {
+  // Many places at which the middle of a form fits, and no end.
+  std::string name = "step[mixed bs=1 c=1 g=1 c_sq=1 c_sk=1 ";
+  for (int i = 0; i < 200'000; ++i) name += " g_sq=1 g_sk=1";
+  EXPECT_EQ(Read(name), "no iteration");
+}
+
 TEST(IterationNames, WhatOnlyLooksLikeVllm) {
   for (const char* name : {"execute_model",
                            "execute_something_generation_else",
@@ -146,7 +200,7 @@ TEST(Iterations, ByPhase) {
   const results::IterationSeries& prefill = result.iteration_series(0);
   const results::IterationSeries& decode = result.iteration_series(1);
   EXPECT_EQ(prefill.phase(), results::ITERATION_PHASE_PREFILL);
-  EXPECT_EQ(prefill.count() + result.series(0).warmup_count(), 5u);
+  EXPECT_EQ(prefill.count(), 5u);
   EXPECT_EQ(decode.phase(), results::ITERATION_PHASE_DECODE);
   EXPECT_EQ(decode.count(), 40u);
   EXPECT_EQ(decode.median_ns(), 2 * kMs);
@@ -157,6 +211,22 @@ TEST(Iterations, ByPhase) {
   EXPECT_EQ(decode.gap_median_ns(), 1 * kMs);
   EXPECT_EQ(decode.gap_total_ns(), 39 * kMs) << "the last one has no next";
   EXPECT_FALSE(decode.has_busy_ratio()) << "no device worked";
+}
+
+TEST(Iterations, TheFirstPrefillIsNoWarmUp) {
+  ProcessBuilder builder(9);
+  Serve(&builder, "execute_context_0(0)_generation_4(4)");
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  EXPECT_EQ(result.series(0).warmup_count(), 0u) << "it takes as long as the other prefills";
+  EXPECT_EQ(result.iteration_series(0).count(), 5u);
+}
+
+TEST(Iterations, ASumWithoutRoomIsAbsent) {
+  ProcessBuilder builder(9);
+  Serve(&builder, "execute_context_0(0)_generation_4(999999999999999999)");
+  const auto result = test::RunPass<results::Steps>("steps", MakeTrace({&builder}));
+  EXPECT_FALSE(result.iteration_series(1).has_token_count());
+  EXPECT_EQ(result.steps(1).token_count(), 999999999999999999u);
 }
 
 TEST(Iterations, WhatAMarkDoesNotTellIsAbsent) {
