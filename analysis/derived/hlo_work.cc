@@ -105,8 +105,8 @@ HloWork::HloWork(const Process& process, RowDetails* details) {
       if (is_new) {
         const RowDetail& detail = details->Of(id);
         if (detail.hlo_op.empty() || detail.flops || detail.bytes) continue;
-        const auto [op, is_first] =
-            ops.try_emplace(HloOpKey{detail.program_id.value_or(0), detail.hlo_module, detail.hlo_op});
+        const auto [op, is_first] = ops.try_emplace(
+            HloOpKey{detail.program_id.value_or(0), detail.hlo_module, detail.hlo_op});
         if (is_first) op->second.figures = programs.Of(detail);
         if (op->second.figures.flops || op->second.figures.bytes) at->second = &op->second;
       }

@@ -48,9 +48,9 @@ TEST(HloCostTest, AConvolutionCountsNoPadding) {
     const std::string window =
         Field(15, Field(1, Field(1, 3) + Field(2, 1) + Field(3, is_padded ? 1 : 0) +
                                Field(4, is_padded ? 1 : 0) + Field(5, 1) + Field(6, 1)));
-    const std::string places = Field(16, Field(7, 0) + Field(8, 2) + Field(11, 1) + Field(3, 1) +
-                                             Field(4, 2) + Field(6, 0) + Field(9, 0) +
-                                             Field(10, 2) + Field(12, 1));
+    const std::string places =
+        Field(16, Field(7, 0) + Field(8, 2) + Field(11, 1) + Field(3, 1) + Field(4, 2) +
+                      Field(6, 0) + Field(9, 0) + Field(10, 2) + Field(12, 1));
     const int64_t convolution =
         maker.Add("convolution", kF32, {2, output, 7}, {input, kernel}, window + places);
     const std::string bytes = maker.Bytes();
@@ -93,8 +93,7 @@ TEST(HloCostTest, AnUpdateInPlaceMovesWhatItChanges) {
   const int64_t input = maker.Parameter(0, kF32, {1000});
   const int64_t update = maker.Parameter(1, kF32, {10});
   const int64_t at = maker.Parameter(2, kS32, {});
-  const int64_t changed =
-      maker.Add("dynamic-update-slice", kF32, {1000}, {input, update, at});
+  const int64_t changed = maker.Add("dynamic-update-slice", kF32, {1000}, {input, update, at});
   const std::string bytes = maker.Bytes();
   const Program program(bytes);
   Costs costs(program, CostRules::kGpu);
@@ -159,14 +158,13 @@ TEST(HloCostTest, GradientsOfConvolutionsCountLikeTheConvolution) {
     HloMaker maker;
     const int64_t first = maker.Parameter(0, kF32, call.first);
     const int64_t second = maker.Parameter(1, kF32, call.second);
-    const std::string window = Field(
-        15, Field(1, Field(1, 3) + Field(2, 1) + Field(5, 1) + Field(6, 1)));
-    const std::string places = Field(16, Field(7, 0) + Field(8, 2) + Field(11, 1) + Field(3, 1) +
-                                             Field(4, 2) + Field(6, 0) + Field(9, 0) +
-                                             Field(10, 2) + Field(12, 1));
-    const int64_t made =
-        maker.AddTuple("custom-call", {{kF32, call.result}, {kF32, {9}}}, {first, second},
-                       Field(28, call.target) + window + places);
+    const std::string window =
+        Field(15, Field(1, Field(1, 3) + Field(2, 1) + Field(5, 1) + Field(6, 1)));
+    const std::string places =
+        Field(16, Field(7, 0) + Field(8, 2) + Field(11, 1) + Field(3, 1) + Field(4, 2) +
+                      Field(6, 0) + Field(9, 0) + Field(10, 2) + Field(12, 1));
+    const int64_t made = maker.AddTuple("custom-call", {{kF32, call.result}, {kF32, {9}}},
+                                        {first, second}, Field(28, call.target) + window + places);
     const std::string bytes = maker.Bytes();
     const Program program(bytes);
     Costs costs(program, CostRules::kGpu);

@@ -118,8 +118,8 @@ inline std::string ManyInstructions() {
   const int64_t kernel = maker.Parameter(1, kType, {3, 16, 16});
   maker.Add("fusion", kType, {4, 16}, {input}, Field(11, "kLoop") + Field(38, fused));
   maker.Add("dot", kType, {16, 16}, {input, input}, Field(30, Field(1, 1) + Field(2, 0)));
-  const std::string window = Field(1, 3) + Field(2, 2) + Field(3, 1) + Field(4, 1) + Field(5, 2) +
-                             Field(6, 3);
+  const std::string window =
+      Field(1, 3) + Field(2, 2) + Field(3, 1) + Field(4, 1) + Field(5, 2) + Field(6, 3);
   const std::string places = Field(7, 0) + Field(8, 1) + Field(3, 1) + Field(4, 2) + Field(6, 0) +
                              Field(9, 0) + Field(10, 1) + Field(11, 1) + Field(12, 1);
   maker.Add("convolution", kType, {16, 16}, {input, kernel},
@@ -132,10 +132,10 @@ inline std::string ManyInstructions() {
   maker.Add("fft", kType, {16, 16}, {input}, Field(32, 16));
   maker.Add("call", kType, {16}, {input}, Field(38, adder));
   maker.Add("while", kType, {16}, {input}, Field(38, adder) + Field(38, fused));
-  maker.AddTuple("custom-call", {{kType, {16, 16}}, {kType, {9}}}, {input, input},
-                 Field(28, "__cublas$gemm") +
-                     Field(43, R"({"gemm_backend_config":{"dot_dimension_numbers":)"
-                               R"({"lhs_contracting_dimensions":["1"]}}})"));
+  maker.AddTuple(
+      "custom-call", {{kType, {16, 16}}, {kType, {9}}}, {input, input},
+      Field(28, "__cublas$gemm") + Field(43, R"({"gemm_backend_config":{"dot_dimension_numbers":)"
+                                             R"({"lhs_contracting_dimensions":["1"]}}})"));
   return maker.Bytes();
 }
 
