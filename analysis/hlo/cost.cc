@@ -300,6 +300,36 @@ Cost Costs::Joined(const Instruction& instruction) {
   return joined;
 }
 
+// Changes operations of several GPUs as XProf counts them: what goes around a ring is moved again.
+void Costs::AddRing(const Instruction& instruction, Cost* cost) const {
+  const std::string_view opcode = instruction.opcode;
+  size_t devices = 1;
+  for (const std::vector<int64_t>& group : instruction.replica_groups)
+    devices = std::max(devices, group.size());
+  const auto around = [&](double size) {
+    return size * 2 + size * static_cast<double>(devices - 1) / static_cast<double>(devices);
+  };
+  const Computation* function = Called(instruction, 0);
+  const Instruction* reducer = function == nullptr ? nullptr : Program::RootOf(*function);
+  if (reducer != nullptr && opcode.find("reduce") != opcode.npos) {
+    cost->flops = 0;
+    ForEachArray(instruction.shape, [&](const Shape& part) {
+      cost->flops += CyclesOf(reducer->opcode, part.type) * Count(part);
+    });
+  }
+  double inputs = 0, results = 0;
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    ForEachArray(ShapeOf(instruction, i), [&](const Shape& part) { inputs += Size(part); });
+  ForEachArray(instruction.shape, [&](const Shape& part) { results += Size(part); });
+  if (opcode == "all-reduce-start") cost->bytes = results;
+  if (opcode == "reduce-scatter") cost->bytes = around(inputs);
+  if (opcode == "all-gather") cost->bytes = around(results);
+  // The result of the first half has the operands, too.
+  if (opcode == "all-gather-start") cost->bytes = around(results - inputs);
+  cost->flops = Rounded(cost->flops);
+  cost->bytes = Rounded(cost->bytes);
+}
+
 bool Costs::AddOther(const Instruction& instruction, Cost* cost) {
   const std::string_view opcode = instruction.opcode;
   const Shape& first = ShapeOf(instruction, 0);
@@ -331,6 +361,8 @@ bool Costs::AddOther(const Instruction& instruction, Cost* cost) {
       cost->bytes += Size(ShapeOf(instruction, i));
     cost->bytes = Rounded(cost->bytes);
     if (is_of_xla() && instruction.shape.is_tuple()) cost->written = 0;
+  } else if (opcode == "all-gather" || opcode == "all-gather-start" || opcode == "reduce-scatter") {
+    cost->knows_flops = is_of_xla() || opcode != "reduce-scatter";
   } else if (opcode == "rng" || opcode == "rng-bit-generator") {
     cost->transcendentals = Rounded(CountAll(instruction.shape));
   } else if (opcode == "concatenate" && rules_ == CostRules::kXprofGpu) {
@@ -343,6 +375,8 @@ bool Costs::AddOther(const Instruction& instruction, Cost* cost) {
     return false;
   }
   cost->flops = Rounded(cost->flops);
+  if (rules_ == CostRules::kXprofGpu && (opcode.starts_with("all-") || opcode == "reduce-scatter"))
+    AddRing(instruction, cost);
   return true;
 }
 
@@ -377,9 +411,8 @@ Cost Costs::Compute(const Instruction& instruction) {
     AddApplied(Called(instruction, 1), sources, &cost);
   } else if (!AddOther(instruction, &cost) && !is_of_xla()) {
     // XLA counts no operations for these either, but they have some.
-    cost.knows_flops =
-        !(opcode.starts_with("batch-norm") || opcode == "topk" || opcode == "reduce-scatter" ||
-          opcode == "ragged-dot" || opcode == "scaled-dot" || opcode == "scan");
+    cost.knows_flops = !(opcode.starts_with("batch-norm") || opcode == "topk" ||
+                         opcode == "ragged-dot" || opcode == "scaled-dot" || opcode == "scan");
   }
   return cost;
 }

@@ -88,6 +88,7 @@ class Costs {
   void AddReduction(const Instruction& instruction, Cost* cost);
   void AddScatter(const Instruction& instruction, Cost* cost);
   bool AddOther(const Instruction& instruction, Cost* cost);
+  void AddRing(const Instruction& instruction, Cost* cost) const;
   Cost CustomCall(const Instruction& instruction) const;
   Cost Convolution(const Instruction& instruction, const Shape& input, const Shape& kernel,
                    const Shape& output, Cost cost) const;

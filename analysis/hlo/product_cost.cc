@@ -123,29 +123,29 @@ Cost Costs::Convolution(const Instruction& instruction, const Shape& input, cons
 
 Cost Costs::CustomCall(const Instruction& instruction) const {
   const std::string_view target = instruction.custom_call_target;
-  const bool is_product = target == "__cublas$gemm" || target == "__cublas$lt$matmul" ||
-                          target == "__cublas$lt$matmul$f8";
+  const bool is_product = target == "__cublas$gemm" || target.starts_with("__cublas$lt$matmul");
   const bool is_convolution = target.starts_with("__cudnn$conv");
-  // The published XProf knows the calls of neither library.
-  if ((!is_product && !is_convolution) || is_of_xla()) return Unknown();
+  if ((!is_product && !is_convolution) || !is_of_gpu()) return Unknown();
+  const bool is_of_xprof = is_of_xla();
+  if (is_of_xprof && target == "__cublas$gemm") return Unknown();
   // The first part is the result; others are workspace and figures for later.
   const Shape& result = instruction.shape.is_tuple() && !instruction.shape.parts.empty()
                             ? instruction.shape.parts[0]
                             : instruction.shape;
   Cost cost = Moved(instruction);
-  cost.bytes += Size(result) - cost.written;
-  cost.written = Size(result);
+  cost.bytes = cost.read + Size(result);
+  cost.written = is_of_xprof && instruction.shape.is_tuple() ? 0 : Size(result);
   if (is_product) {
     const std::vector<int64_t> contracted = ContractedOf(instruction.backend_config);
-    cost.knows_flops = !contracted.empty();
+    cost.knows_flops = !contracted.empty() || is_of_xprof;
     return Product(instruction, result, contracted, cost);
   }
   const Shape& first = ShapeOf(instruction, 0);
   const Shape& second = ShapeOf(instruction, 1);
   // The dimensions are those of the convolution whose gradient it is.
-  if (target == "__cudnn$convBackwardInput")
+  if (target == "__cudnn$convBackwardInput" && !is_of_xprof)
     return Convolution(instruction, result, second, first, cost);
-  if (target == "__cudnn$convBackwardFilter")
+  if (target == "__cudnn$convBackwardFilter" && !is_of_xprof)
     return Convolution(instruction, first, result, second, cost);
   return Convolution(instruction, first, second, result, cost);
 }

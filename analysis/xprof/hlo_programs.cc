@@ -43,7 +43,8 @@ std::string CategoryOf(const hlo::Instruction& instruction) {
   if (opcode == "transpose" || opcode == "copy" || opcode == "reshape" ||
       opcode == "dynamic-reshape")
     return "data formatting";
-  return hlo::IsElementwise(opcode) ? "non-fusion elementwise" : std::string(opcode);
+  return hlo::IsElementwise(opcode) || opcode == "constant" ? "non-fusion elementwise"
+                                                            : std::string(opcode);
 }
 
 template <typename Entry>
@@ -90,11 +91,19 @@ int64_t WholeCost(double value) {
 // 8 bits count half, 4 bits a quarter.
 int64_t DeviceFlops(const hlo::Program& program, const hlo::Instruction& instruction,
                     double flops) {
+  // Of calls of libraries, only products of cuBLASLt, by their first operand.
+  const bool is_call = instruction.opcode == "custom-call";
+  size_t count = instruction.operands.size();
+  if (is_call)
+    count = instruction.custom_call_target.starts_with("__cublas$lt$matmul")
+                ? std::min<size_t>(count, 1)
+                : 0;
   int widest = 0;
-  if (instruction.opcode != "custom-call") {
-    for (const int64_t id : instruction.operands)
-      if (const hlo::Instruction* operand = program.Find(id))
-        widest = std::max(widest, hlo::BitsOf(operand->shape.type));
+  for (size_t i = 0; i < count; ++i) {
+    const hlo::Instruction* operand = program.Find(instruction.operands[i]);
+    if (operand == nullptr) continue;
+    const bool is_bit = operand->shape.type == hlo::ElementType::kPred;
+    widest = std::max(widest, is_bit ? 1 : hlo::BitsOf(operand->shape.type));
   }
   const double divisor = widest == 8 ? 2 : widest == 4 ? 4 : 1;
   const auto single = [](double value) { return static_cast<double>(static_cast<float>(value)); };

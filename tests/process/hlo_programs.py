@@ -139,6 +139,49 @@ def add_moves():
     add("random_bits", lambda k: lax.rng_bit_generator(k, (100,)), array(4, type=jnp.uint32))
 
 
+GEMM = ('backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],'
+        '"rhs_contracting_dimensions":["0"]}}}')
+WINDOW = "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01"
+ADDER = "%add (x: f32[], y: f32[]) -> f32[] {\n %x = f32[] parameter(0)\n %y = f32[] parameter(1)\n ROOT %s = f32[] add(%x, %y)\n}\n"
+
+
+def text_of(result, call, operands, before=""):
+    names = [f" %p{i} = {operand} parameter({i})" for i, operand in enumerate(operands)]
+    return f"HloModule m, replica_count=4\n\n{before}\nENTRY %e {{\n" + "\n".join(names) + f"\n ROOT %o = {result} {call}\n}}\n"
+
+
+def library_texts():
+    """Programs that call cuBLAS, cuDNN and others: their names are known to XLA for GPUs alone."""
+    texts = {}
+    for kind in ("f32", "bf16", "f8e4m3fn"):
+        left, right, product = f"{kind}[8,16]{{1,0}}", f"{kind}[16,4]{{1,0}}", f"{kind}[8,4]{{1,0}}"
+        for target in ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8"):
+            call = f'custom-call(%p0, %p1), custom_call_target="{target}", {GEMM}'
+            texts[f"{target}_{kind}"] = text_of(product, call, (left, right))
+            texts[f"{target}_{kind}_workspace"] = text_of(f"({product}, s8[1000]{{0}})", call, (left, right))
+        x, k, y = f"{kind}[2,5,9,7]{{3,2,1,0}}", f"{kind}[6,5,3,3]{{3,2,1,0}}", f"{kind}[2,6,9,7]{{3,2,1,0}}"
+        for target, result, operands in (("Forward", y, (x, k)), ("BackwardInput", x, (y, k)), ("BackwardFilter", k, (x, y)),
+                                         ("BiasActivationForward", y, (x, k))):
+            call = f'custom-call(%p0, %p1), custom_call_target="__cudnn$conv{target}", {WINDOW}'
+            texts[f"__cudnn$conv{target}_{kind}"] = text_of(f"({result}, u8[77]{{0}})", call, operands)
+    texts["unknown_call"] = text_of("f32[8]{0}", 'custom-call(%p0), custom_call_target="somebodys"', ("f32[8]{0}",))
+    return texts
+
+
+def device_texts():
+    """Programs of operations on several devices, with groups of two and of four."""
+    texts = {}
+    for size, groups in ((2, "{{0,1},{2,3}}"), (4, "{{0,1,2,3}}")):
+        groups = f"replica_groups={groups}"
+        whole, part, all_parts = "f32[48]{0}", f"f32[{48 // size}]{{0}}", f"f32[{48 * size}]{{0}}"
+        for result, call in ((whole, f"all-reduce(%p0), {groups}, to_apply=%add"),
+                             (part, f"reduce-scatter(%p0), dimensions={{0}}, {groups}, to_apply=%add"),
+                             (all_parts, f"all-gather(%p0), dimensions={{0}}, {groups}"),
+                             (whole, f"all-to-all(%p0), dimensions={{0}}, {groups}")):
+            texts[f"{call.split('(')[0]}_{size}"] = text_of(result, call, (whole,), ADDER if "to_apply" in call else "")
+    return texts
+
+
 # Fusions, clones and updates in place are made by the compiler.
 COMPILED = ("dot", "convolution_gradient", "broadcast", "constants", "rows_var", "rows_argmax", "cumsum", "pool_gradient", "layernorm",
             "softmax", "attention", "attention_gradient", "layers_gradient", "scan", "branches", "results", "slice_dynamic", "update",
@@ -171,6 +214,8 @@ def main(folder):
         keep(f"{name}-raw", _hlo.HloModule.from_serialized_hlo_module_proto(raw))
         if name in COMPILED:
             keep(name, lowered.compile().runtime_executable().hlo_modules()[0])
+    for name, text in {**library_texts(), **device_texts()}.items():
+        keep(name, _hlo.hlo_module_from_text(text))
     (folder / "costs.json").write_text(json.dumps(costs))
 
 
