@@ -300,6 +300,7 @@ void Printer::AddAttributes() {
     AddList("rhs_batch_dims", instruction_.dot.rhs_batch);
     Add("rhs_contracting_dims", InBraces(instruction_.dot.rhs_contracting));
   }
+  AddDevices();
   if (opcode == "broadcast" || opcode == "concatenate" || opcode == "reduce" ||
       opcode == "transpose" || opcode == "reverse" || opcode == "sort" || opcode == "all-gather" ||
       opcode == "all-to-all" || opcode == "reduce-scatter" || opcode == "map")
@@ -342,7 +343,6 @@ void Printer::AddAttributes() {
   }
   if (opcode == "pad") Add("padding", PaddingText(details.padding));
   if (opcode == "gather" || opcode == "scatter") AddPlaces(details);
-  AddDevices();
   if (details.is_stable && opcode == "sort") Add("is_stable", "true");
   if (opcode == "fusion") {
     Add("kind", instruction_.fusion_kind);

@@ -30,9 +30,9 @@ double CountOf(const Shape& shape) {
 
 double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-bool PassesUseOn(const Instruction& instruction) {
-  return IsElementwise(instruction.opcode) || instruction.opcode == "tuple" ||
-         instruction.opcode == "get-tuple-element" || instruction.opcode == "map";
+bool PassesUseOn(const Program& program, const Instruction& instruction) {
+  return IsElementwise(program, instruction) || instruction.opcode == "tuple" ||
+         instruction.opcode == "get-tuple-element";
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ void Costs::FindUse(const Fused& fused, Cost* cost) {
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const std::optional<size_t> operand = fused.Find(instruction.operands[i]);
       if (!operand || *operand >= place) continue;  // of a damaged program
-      if (PassesUseOn(instruction)) {
+      if (PassesUseOn(program_, instruction)) {
         for (const size_t root : roots[place]) add_root(*operand, root);
       } else {
         add_root(*operand, *operand);

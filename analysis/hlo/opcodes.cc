@@ -62,6 +62,16 @@ bool IsElementwise(std::string_view opcode) {
          std::binary_search(std::begin(kOthers), std::end(kOthers), opcode);
 }
 
+bool IsElementwise(const Program& program, const Instruction& instruction) {
+  if (instruction.opcode == "bitcast-convert" && !instruction.operands.empty()) {
+    // Narrower elements are several for one.
+    const Instruction* operand = program.Find(instruction.operands[0]);
+    if (operand != nullptr && BitsOf(operand->shape.type) != BitsOf(instruction.shape.type))
+      return false;
+  }
+  return instruction.opcode == "map" || IsElementwise(instruction.opcode);
+}
+
 bool IsHalf(std::string_view opcode) {
   return opcode.ends_with("-start") || opcode.ends_with("-done") || opcode == "async-update" ||
          opcode == "send" || opcode == "recv";

@@ -21,7 +21,7 @@ std::string FrameworkOp(std::string_view name, std::string_view type) {
   return std::string(name) + ":" + std::string(type);
 }
 
-std::string CategoryOf(const hlo::Instruction& instruction) {
+std::string CategoryOf(const hlo::Program& program, const hlo::Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   if (opcode == "fusion") {
     for (const auto& [kind, name] : {std::pair{"kLoop", "loop fusion"},
@@ -43,8 +43,8 @@ std::string CategoryOf(const hlo::Instruction& instruction) {
   if (opcode == "transpose" || opcode == "copy" || opcode == "reshape" ||
       opcode == "dynamic-reshape")
     return "data formatting";
-  return hlo::IsElementwise(opcode) || opcode == "constant" ? "non-fusion elementwise"
-                                                            : std::string(opcode);
+  return hlo::IsElementwise(program, instruction) || opcode == "constant" ? "non-fusion elementwise"
+                                                                          : std::string(opcode);
 }
 
 template <typename Entry>
@@ -127,7 +127,7 @@ void HloPrograms::Read(const Space& space) {
         if (!is_first) continue;
         HloInstruction& to = place->second;
         to.framework_op = FrameworkOp(from.op_name, from.op_type);
-        to.category = CategoryOf(from);
+        to.category = CategoryOf(read.program, from);
         to.shared_name = from.deduplicated_name;
         SetSource(read.program, from, &to);
         const hlo::Cost& cost = read.costs.Of(from);

@@ -142,7 +142,8 @@ def add_moves():
 GEMM = ('backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],'
         '"rhs_contracting_dimensions":["0"]}}}')
 WINDOW = "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01"
-ADDER = "%add (x: f32[], y: f32[]) -> f32[] {\n %x = f32[] parameter(0)\n %y = f32[] parameter(1)\n ROOT %s = f32[] add(%x, %y)\n}\n"
+ADDER = ("%add (function_x: f32[], function_y: f32[]) -> f32[] {\n %function_x = f32[] parameter(0)\n %function_y = f32[] parameter(1)\n"
+         " ROOT %function_sum = f32[] add(%function_x, %function_y)\n}\n")
 
 
 def text_of(result, call, operands, before=""):
