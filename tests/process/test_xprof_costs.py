@@ -97,7 +97,7 @@ def test_pages_of_many_programs(programs, tmp_path):  # noqa: F811 (the fixture)
     assert not apart, (len(apart), apart[:8])
     unexpected = [pair for pair in wrong if not RARE.search(pair[1])]
     assert not unexpected, (len(unexpected), unexpected[:8])
-    assert texts - len(wrong) > 0.9 * texts
+    assert texts - len(wrong) > 0.85 * texts
 
 
 def test_work_of_a_tpu_is_refused():
