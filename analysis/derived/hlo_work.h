@@ -4,9 +4,9 @@
 // How much the kernels of XLA's operations compute and move, by the programs that the trace holds
 // (analysis/hlo/cost.h). They serve where no source tells figures of an operation.
 //
-// An operation may launch several kernels. Of those with one name, the ones that ran least often
-// ran once in each execution, and the longest of them has the operations; the others have none.
-// Bytes are known only if all kernels of the operation have one name.
+// An operation may launch several kernels. Kernels of the name that ran least often ran once in
+// each execution. The one with most time has the operations, and the other kernels have 0. Bytes
+// are known only if all kernels of the operation have one name.
 //
 // Made for one process, then read only. It keeps an entry for each operation, not for each kernel.
 
@@ -22,7 +22,7 @@
 
 namespace gpuprof::analysis {
 
-// Of one execution. None: not known.
+// Figures of one execution. None: not known.
 struct HloFigures {
   std::optional<uint64_t> flops, bytes;
   bool is_part = false;  // another kernel of the operation has the operations

@@ -34,7 +34,7 @@ class LaunchedWork {
   std::optional<uint64_t> BytesOf(uint32_t track, size_t row) const {
     return Find(bytes_, track, row);
   }
-  // Returns what XLA's program tells of a row of kernels.
+  // Returns the figures of a row of kernels by XLA's program.
   HloFigures HloOf(const KernelTable& kernels, size_t row) const { return hlo_.Of(kernels, row); }
   struct KernelRef {
     uint32_t track = 0;

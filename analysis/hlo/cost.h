@@ -34,18 +34,14 @@
 
 namespace gpuprof::analysis::hlo {
 
-enum class CostRules : uint8_t {
-  // What a GPU does: for the results of gpuprof. Loops, branches, and halves of asynchronous
-  // operations are unknown. A convolution's gradient counts like the convolution.
-  kGpu,
-  // Those of XLA's analysis for any device: `cost_analysis()` of JAX.
-  kXla,
-  // Those of XProf 2.24 for GPUs. Operations of an element are clock cycles of one old GPU. What
-  // is unknown is -1 and takes part in sums.
-  kXprofGpu,
-};
+// The rules of gpuprof for GPUs: loops, branches, and halves of asynchronous operations are
+// unknown, and a convolution's gradient counts like the convolution. The rules of XLA for any
+// device, as `cost_analysis()` of JAX has them. The rules of XProf 2.24 for GPUs: operations of an
+// element are clock cycles of one old GPU. XLA's and XProf's unknown costs are -1, and take part in
+// sums.
+enum class CostRules : uint8_t { kGpu, kXla, kXprofGpu };
 
-// What one execution costs. What is not known counts for nothing: see the flags.
+// The costs of one execution. The flags say which figures count.
 struct Cost {
   double flops = 0, transcendentals = 0, bytes = 0;
   double read = 0, written = 0;  // the bytes, as XLA divides them among operands and results
@@ -54,7 +50,7 @@ struct Cost {
 
 class Costs {
  public:
-  // `program` outlives this object.
+  // Keeps a reference to `program`.
   Costs(const Program& program, CostRules rules) : program_(program), rules_(rules) {}
   Costs(const Costs&) = delete;
   Costs& operator=(const Costs&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The compiled programs of XLA that an XSpace carries: which operation of a framework an
-// instruction is, and what it costs by XProf's rules. One thread.
+// The compiled programs of XLA that an XSpace carries. An instruction has its operation of the
+// framework, and its costs by XProf's rules. One thread.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct HloInstruction {
   std::string_view shared_name;  // of instructions that were compiled once
   std::string source_file, stack;
   int32_t source_line = -1;
-  // Costs. XProf takes 0 for what it does not know.
+  // Costs. An unknown cost is 0, as in XProf.
   int64_t flops = 0;         // of the model
   int64_t device_flops = 0;  // less for narrow types, which a device computes faster
   int64_t bytes = 0, read = 0, written = 0;

@@ -30,7 +30,7 @@ struct OpMetrics {
   double flops = 0, model_flops = 0;
   uint64_t bytes = 0;
   uint64_t read = 0, written = 0;  // of the device's memory; both 0: not divided
-  // Of an instruction of a compiled program.
+  // Instructions of compiled programs have these.
   std::string expression, shared_name, source_file, stack;
   int32_t source_line = -1;
 
