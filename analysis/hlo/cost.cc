@@ -57,7 +57,7 @@ bool IsBitcast(const Instruction& transpose, const Shape& input) {
     return false;
   for (size_t i = 0; i < to.size(); ++i) {
     const int64_t place = to[i];
-    if (place < 0 || static_cast<size_t>(place) >= from.size()) return false;
+    if (place < 0 || static_cast<uint64_t>(place) >= from.size()) return false;
     if (transpose.dimensions[static_cast<size_t>(place)] != from[i]) return false;
   }
   return true;
@@ -366,10 +366,10 @@ bool Costs::AddOther(const Instruction& instruction, Cost* cost) {
   } else if (opcode == "rng" || opcode == "rng-bit-generator") {
     cost->transcendentals = Rounded(CountAll(instruction.shape));
   } else if (opcode == "concatenate" && rules_ == CostRules::kXprofGpu) {
-    const size_t place =
-        instruction.dimensions.empty() ? 0 : static_cast<size_t>(instruction.dimensions[0]);
-    const bool is_split =
-        place > 0 && place < first.dimensions.size() && (first.dimensions[place] & 31) != 0;
+    const uint64_t place =
+        instruction.dimensions.empty() ? 0 : static_cast<uint64_t>(instruction.dimensions[0]);
+    const bool is_split = place > 0 && place < first.dimensions.size() &&
+                          (first.dimensions[static_cast<size_t>(place)] & 31) != 0;
     cost->flops = (is_split ? 400 : 6) * CountAll(instruction.shape);
   } else {
     return false;

@@ -17,7 +17,8 @@ using Json = nlohmann::json;
 constexpr int64_t kMostPositions = int64_t{1} << 24;
 
 int64_t At(const Shape& shape, int64_t dimension) {
-  const bool is_there = dimension >= 0 && static_cast<size_t>(dimension) < shape.dimensions.size();
+  const bool is_there =
+      dimension >= 0 && static_cast<uint64_t>(dimension) < shape.dimensions.size();
   return is_there ? shape.dimensions[static_cast<size_t>(dimension)] : -1;
 }
 

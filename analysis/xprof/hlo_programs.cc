@@ -119,33 +119,32 @@ void HloPrograms::Read(const Space& space) {
     const auto [at, is_new] = programs_.try_emplace(program.program_id);
     if (!is_new) continue;
     at->second = std::make_unique<Program>(program.bytes);
-    Program& read = *at->second;
-    for (const hlo::Computation& computation : read.program.computations) {
-      for (const hlo::Instruction& from : computation.instructions) {
-        if (IsOfGradient(from.op_name, from.op_type)) is_training_ = true;
-        const auto [place, is_first] = read.known.try_emplace(from.name);
-        if (!is_first) continue;
-        HloInstruction& to = place->second;
-        to.framework_op = FrameworkOp(from.op_name, from.op_type);
-        to.category = CategoryOf(read.program, from);
-        to.shared_name = from.deduplicated_name;
-        SetSource(read.program, from, &to);
-        const hlo::Cost& cost = read.costs.Of(from);
-        to.flops = WholeCost(cost.flops);
-        to.device_flops = DeviceFlops(read.program, from, cost.flops);
-        to.bytes = WholeCost(cost.bytes);
-        to.read = WholeCost(cost.read);
-        to.written = WholeCost(cost.written);
-      }
-    }
+    for (const hlo::Computation& computation : at->second->program.computations)
+      for (const hlo::Instruction& each : computation.instructions)
+        if (IsOfGradient(each.op_name, each.op_type)) is_training_ = true;
   }
 }
 
 const HloInstruction* HloPrograms::Find(uint64_t program, std::string_view instruction) const {
   const auto at = programs_.find(program);
   if (at == programs_.end()) return nullptr;
-  const auto found = at->second->known.find(instruction);
-  return found == at->second->known.end() ? nullptr : &found->second;
+  Program& read = *at->second;
+  const hlo::Instruction* from = read.program.Find(instruction);
+  if (from == nullptr) return nullptr;
+  const auto [place, is_first] = read.known.try_emplace(from);
+  HloInstruction& to = place->second;
+  if (!is_first) return &to;
+  to.framework_op = FrameworkOp(from->op_name, from->op_type);
+  to.category = CategoryOf(read.program, *from);
+  to.shared_name = from->deduplicated_name;
+  SetSource(read.program, *from, &to);
+  const hlo::Cost& cost = read.costs.Of(*from);
+  to.flops = WholeCost(cost.flops);
+  to.device_flops = DeviceFlops(read.program, *from, cost.flops);
+  to.bytes = WholeCost(cost.bytes);
+  to.read = WholeCost(cost.read);
+  to.written = WholeCost(cost.written);
+  return &to;
 }
 
 std::map<uint64_t, std::string> HloPrograms::Names() const {

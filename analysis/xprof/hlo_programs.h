@@ -34,7 +34,8 @@ class HloPrograms {
  public:
   // Reads the programs of a space, which outlives this object. What cannot be read is left out.
   void Read(const Space& space);
-  // Returns an instruction. Null: the program or the instruction is not there.
+  // Returns an instruction, with costs that are computed when it is first asked for. Null: the
+  // program or the instruction is not there.
   const HloInstruction* Find(uint64_t program, std::string_view instruction) const;
   // Returns the instruction as XLA prints it.
   std::string ExpressionOf(uint64_t program, std::string_view instruction) const;
@@ -50,7 +51,7 @@ class HloPrograms {
 
     hlo::Program program;
     hlo::Costs costs;
-    std::unordered_map<std::string_view, HloInstruction> known = {};
+    std::unordered_map<const hlo::Instruction*, HloInstruction> known = {};
   };
 
   std::map<uint64_t, std::unique_ptr<Program>> programs_;
