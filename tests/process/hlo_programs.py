@@ -184,9 +184,8 @@ def device_texts():
 
 
 # Fusions, clones and updates in place are made by the compiler.
-COMPILED = ("dot", "convolution_gradient", "broadcast", "constants", "rows_var", "rows_argmax", "cumsum", "pool_gradient", "layernorm",
-            "softmax", "attention", "attention_gradient", "layers_gradient", "scan", "branches", "results", "slice_dynamic", "update",
-            "scatter", "concatenate", "transpose", "argsort", "random", "cholesky")
+COMPILED = ("convolution_gradient", "broadcast", "rows_argmax", "pool_gradient", "softmax", "attention", "attention_gradient",
+            "layers_gradient", "scan", "branches", "update", "scatter", "argsort", "cholesky")
 
 
 def proto_of(module):
