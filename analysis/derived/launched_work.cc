@@ -43,7 +43,8 @@ class DetailsWithInputs {
 
 }  // namespace
 
-LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details) {
+LaunchedWork::LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details)
+    : hlo_(ops->process(), details) {
   const Process& process = ops->process();
   DetailsWithInputs with_inputs(process);
   if (!with_inputs.Any()) return;

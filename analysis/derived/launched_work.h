@@ -3,7 +3,8 @@
 
 // How much kernels compute and move, by the shapes of the operations that launched them
 // (op_work.h). The figure of an operation goes to one kernel, the longest that the operation
-// launched itself. Bytes are given only if the operation launched no other kernel.
+// launched itself. Bytes are given only if the operation launched no other kernel. Operations of
+// XLA have the figures of their program (hlo_work.h).
 //
 // Made for one process, then read only. It keeps an entry for each operation that launched kernels.
 
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/derived/hlo_work.h"
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 
@@ -32,6 +34,8 @@ class LaunchedWork {
   std::optional<uint64_t> BytesOf(uint32_t track, size_t row) const {
     return Find(bytes_, track, row);
   }
+  // Returns the figures of a row of kernels by XLA's program.
+  HloFigures HloOf(const KernelTable& kernels, size_t row) const { return hlo_.Of(kernels, row); }
   struct KernelRef {
     uint32_t track = 0;
     size_t row = 0;
@@ -58,6 +62,7 @@ class LaunchedWork {
   ByRow flops_, bytes_;
   ByRow flop_kernels_;                        // by operation: KeyOf the kernel
   std::unordered_set<uint64_t> known_bytes_;  // operations
+  HloWork hlo_;
 };
 
 }  // namespace gpuprof::analysis

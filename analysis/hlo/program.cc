@@ -280,6 +280,7 @@ Computation ComputationOf(Message message) {
         break;
       case 2: {
         Instruction instruction;
+        instruction.message = field.bytes;
         const Message part = message.In(field);
         part.ForEach([&](const Field& of_it) { ReadInstructionField(part, of_it, &instruction); });
         found.instructions.push_back(std::move(instruction));
@@ -368,6 +369,7 @@ void Program::ReadStackFrames(std::string_view bytes) {
         if (part.number == 1) location.file = static_cast<int32_t>(part.value);
         if (part.number == 2) location.function = static_cast<int32_t>(part.value);
         if (part.number == 3) location.line = static_cast<int32_t>(part.value);
+        if (part.number == 4) location.column = static_cast<int32_t>(part.value);
       });
       file_locations.push_back(location);
     }

@@ -128,6 +128,7 @@ struct Instruction {
   std::vector<int64_t> operand_precision;  // xla.PrecisionConfig.Precision
   int64_t dot_algorithm = 0;               // xla.PrecisionConfig.Algorithm
   std::string_view literal;                // the message xla.LiteralProto of a constant
+  std::string_view message;                // xla.HloInstructionProto, for what is rarely needed
 };
 
 struct Computation {
@@ -180,7 +181,7 @@ struct HeapTrace {
 };
 
 struct FileLocation {
-  int32_t file = 0, function = 0, line = 0;  // names from 1
+  int32_t file = 0, function = 0, line = 0, column = 0;  // names from 1
 };
 
 struct StackFrame {

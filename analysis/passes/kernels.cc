@@ -143,7 +143,9 @@ void AddWorkSums(const PassContext& context, size_t index, Grouping grouping, Ga
   }
 }
 
+// Returns whether anything but reports tells what kernels compute: shapes, or programs of XLA.
 bool HasShapes(const PassContext& context, const Process& process) {
+  if (!process.hlo_modules.empty()) return true;
   using Kind = proto::ChunkKind;
   const TableSet& tables = context.trace().tables;
   return tables.Has(Kind::kOp) && tables.Has(Kind::kApi) &&
@@ -151,7 +153,8 @@ bool HasShapes(const PassContext& context, const Process& process) {
                      [](const Track& track) { return !track.op.detail.empty(); });
 }
 
-// Adds what kernels compute and move by the shapes of the operations that launched them.
+// Adds what kernels compute and move by shapes of the operations that launched them, or by
+// programs.
 void AddShapes(PassContext& context, size_t index, Grouping grouping,
                const std::unordered_set<uint32_t>* only, Gathered* to) {
   const Process& process = context.process(index);

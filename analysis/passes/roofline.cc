@@ -109,7 +109,7 @@ Error RunRoofline(PassContext& context, std::unique_ptr<google::protobuf::Messag
     FillRoofPeaks(model, out.get());
     if (model.step_ns == 0) continue;
     row->set_step_count(model.step_count);
-    if (of_models[i].peaked_ns > 0)
+    if (of_models[i].peaked_flops > 0)
       row->set_step_flop_ratio(
           Ratio(of_models[i].step_at_peak_ns, static_cast<double>(model.step_ns)));
   }

@@ -76,24 +76,38 @@ void Collector::AddXla(const Plane& gpu, const Event& event, const GpuEvent& wor
   }
 }
 
-// Costs that the events tell count once for each kernel, though they are those of the operation.
+// Costs count once for each kernel, though they are those of the operation. What the program does
+// not tell, the events may tell.
 void Collector::CloseRun() {
   if (run_.instruction == nullptr) return;
   OpMetrics& op = db_.Find(run_.program_id, run_.op);
+  const HloInstruction& instruction = *run_.instruction;
   if (op.occurrences == 0) {
-    op.category = "compiled";  // pages show the operation of the framework instead
-    op.provenance = run_.instruction->framework_op;
+    op.category = instruction.category;
+    op.provenance = instruction.framework_op;
+    op.expression = programs_.ExpressionOf(run_.program_id, run_.op);
+    op.shared_name = instruction.shared_name;
+    op.source_file = instruction.source_file;
+    op.source_line = instruction.source_line;
+    op.stack = instruction.stack;
     op.is_eager = run_.is_eager;
-    op.has_program = true;
   }
-  const double flops =
-      static_cast<double>(static_cast<int64_t>(run_.flops)) * static_cast<double>(run_.occurrences);
+  const auto count = static_cast<double>(run_.occurrences);
+  const auto either = [](int64_t analysed, uint64_t told) {
+    return analysed > 0 ? analysed : static_cast<int64_t>(told);
+  };
+  const int64_t model_flops = either(instruction.flops, run_.flops);
   op.occurrences += static_cast<uint32_t>(run_.occurrences);
   op.time_ps += run_.duration_ps;
   op.self_time_ps += run_.duration_ps;
-  op.flops += flops;
-  op.model_flops = run_.flops == 0 ? op.flops : op.model_flops + flops;
-  op.bytes += run_.bytes * run_.occurrences;
+  op.flops += static_cast<double>(either(instruction.device_flops, run_.flops)) * count;
+  op.model_flops =
+      model_flops == 0 ? op.flops : op.model_flops + static_cast<double>(model_flops) * count;
+  op.bytes += static_cast<uint64_t>(either(instruction.bytes, run_.bytes)) * run_.occurrences;
+  if (instruction.bytes > 0) {
+    op.read += static_cast<uint64_t>(instruction.read) * run_.occurrences;
+    op.written += static_cast<uint64_t>(instruction.written) * run_.occurrences;
+  }
   db_.op_time_ps += run_.duration_ps;
   run_ = {};
 }

@@ -237,21 +237,24 @@ std::string Link(std::string_view address, std::string_view text) {
   return "<a href=\"" + std::string(address) + "\" target=\"_blank\">" + std::string(text) + "</a>";
 }
 
+std::vector<std::string> StepWarnings(const StepDb& steps) {
+  if (!steps.steps.empty()) return {};
+  return {
+      steps.has_no_common_step
+          ? "Although there are steps observed on some host(s), the intersection of the steps "
+            "over all hosts is empty (because the differences among individual host's step "
+            "sequences are too big). Consequently, the overall step time is unknown."
+          : "No step marker observed and hence the step time is unknown. This may happen if (1) "
+            "training steps are not instrumented (e.g., if you are not using Keras) or (2) the "
+            "profiling duration is shorter than the step time. For (1), you need to add step "
+            "instrumentation; for (2), you may try to profile longer."};
+}
+
 InputAnalysis AnalyzeInput(const OpStats& stats) {
   InputAnalysis analysis;
   analysis.hardware = HardwareName(stats.hardware);
   AnalyzeSteps(stats.steps, &analysis);
-  if (stats.steps.steps.empty()) {
-    analysis.warnings.emplace_back(
-        stats.steps.has_no_common_step
-            ? "Although there are steps observed on some host(s), the intersection of the steps "
-              "over all hosts is empty (because the differences among individual host's step "
-              "sequences are too big). Consequently, the overall step time is unknown."
-            : "No step marker observed and hence the step time is unknown. This may happen if (1) "
-              "training steps are not instrumented (e.g., if you are not using Keras) or (2) the "
-              "profiling duration is shorter than the step time. For (1), you need to add step "
-              "instrumentation; for (2), you may try to profile longer.");
-  }
+  analysis.warnings = StepWarnings(stats.steps);
   AnalyzeHost(stats, &analysis);
   analysis.verdict = VerdictOf(analysis.steps, analysis.times.has_tf_data());
   analysis.next_step = NextStep(analysis);

@@ -65,6 +65,9 @@ DataTable StepTable(const InputAnalysis& analysis);
 DataTable DiagnosticsTable(const std::vector<std::string>& warnings,
                            const std::vector<std::string>& errors);
 
+// Returns what XProf says of a run without steps. Empty: the run has steps.
+std::vector<std::string> StepWarnings(const StepDb& steps);
+
 std::string HardwareName(Hardware hardware);
 // Returns a link, as the pages of a browser have it.
 std::string Link(std::string_view address, std::string_view text);

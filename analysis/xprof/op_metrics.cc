@@ -64,10 +64,14 @@ void OpMetricsDb::Combine(const OpMetricsDb& other) {
     to.occurrences += from.occurrences;
     to.time_ps += from.time_ps;
     to.self_time_ps += from.self_time_ps;
-    to.flops += from.flops;
-    to.model_flops += from.model_flops;
-    to.bytes += from.bytes;
-    to.has_program = to.has_program || from.has_program;
+    to.AddCosts(from);
+    if (to.expression.empty()) to.expression = from.expression;
+    if (to.shared_name.empty()) to.shared_name = from.shared_name;
+    if (to.source_file.empty()) {
+      to.source_file = from.source_file;
+      to.source_line = from.source_line;
+      to.stack = from.stack;
+    }
   }
 }
 

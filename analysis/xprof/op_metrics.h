@@ -29,9 +29,20 @@ struct OpMetrics {
   uint64_t time_ps = 0, self_time_ps = 0;
   double flops = 0, model_flops = 0;
   uint64_t bytes = 0;
-  bool has_program = false;  // of a compiled program: XLA could tell its costs
+  uint64_t read = 0, written = 0;  // of the device's memory; both 0: not divided
+  // Instructions of compiled programs have these.
+  std::string expression, shared_name, source_file, stack;
+  int32_t source_line = -1;
 
   bool IsIdle() const { return category == kIdle; }
+  uint64_t hbm_bytes() const { return read + written != 0 ? read + written : bytes; }
+  void AddCosts(const OpMetrics& from) {
+    flops += from.flops;
+    model_flops += from.model_flops;
+    bytes += from.bytes;
+    read += from.read;
+    written += from.written;
+  }
 };
 
 struct OpMetricsDb {

@@ -10,6 +10,7 @@
 
 #include "analysis/xprof/data_table.h"
 #include "analysis/xprof/figures.h"
+#include "analysis/xprof/op_rates.h"
 #include "analysis/xprof/pages.h"
 
 namespace gpuprof::analysis::xprof {
@@ -18,33 +19,6 @@ namespace {
 constexpr size_t kMostOps = 500;  // of the devices, and of the hosts
 
 using Kernels = std::map<std::string, OpKernels, std::less<>>;
-
-// Rates of an operation, and which resource it uses most.
-struct Roofline {
-  double flop_rate = 0, model_flop_rate = 0, memory_rate = 0, intensity = 0;
-  std::string_view bound_by = "Unknown";
-};
-
-Roofline RooflineOf(const OpMetrics& op, const OpStats& stats) {
-  const double ns = PicoToNano(op.time_ps);
-  Roofline found;
-  found.flop_rate = Divide(op.flops, ns);
-  found.model_flop_rate = Divide(op.model_flops, ns);
-  found.memory_rate = GigaToGibi(Divide(static_cast<double>(op.bytes), ns));
-  found.intensity = Divide(op.flops, static_cast<double>(op.bytes));
-  const double hbm_rate = found.memory_rate;
-  double highest = 0;
-  const auto use = [&](std::string_view resource, double part) {
-    if (!(highest < part)) return;
-    highest = part;
-    found.bound_by = resource;
-  };
-  use("Compute", Divide(found.flop_rate, stats.peaks.teraflops * 1E3));
-  use("HBM", Divide(hbm_rate, GigaToGibi(stats.peaks.memory_gigabytes)));
-  if (stats.hardware == Hardware::kGpu && stats.peaks.shared_gigabytes != 0)
-    use("Shm/L1", Divide(hbm_rate, GigaToGibi(stats.peaks.shared_gigabytes)));
-  return found;
-}
 
 class OpTable {
  public:
@@ -115,7 +89,7 @@ void OpTable::AddOps(const OpMetricsDb& db, bool is_device) {
 }
 
 void OpTable::AddRow(const OpMetrics& op, bool is_device, double share, double sum) {
-  const Roofline roofline = RooflineOf(op, stats_);
+  const OpRates roofline = RatesOf(op, stats_);
   const double total_us = PicoToMicro(op.time_ps), self_us = PicoToMicro(op.self_time_ps);
   DataTable::Row row = table_.AddRow();
   row.Number(++rank_)
@@ -146,16 +120,6 @@ void OpTable::AddRow(const OpMetrics& op, bool is_device, double share, double s
 }
 
 }  // namespace
-
-std::string RemarkOnOps(const OpStats& stats) {
-  const auto& ops = stats.device_ops.ops;
-  const auto count =
-      std::count_if(ops.begin(), ops.end(), [](const OpMetrics& op) { return op.has_program; });
-  if (count == 0) return "";
-  return "the costs of compiled operations (" + std::to_string(count) +
-         ") are left out. XProf takes FLOPs and bytes from XLA's own analysis of programs. Rates, "
-         "intensity and what bounds these operations differ here";
-}
 
 std::string OpPage(const OpStats& stats) {
   const Kernels kernels = KernelsByOp(stats.kernels);

@@ -96,6 +96,7 @@ Result<OpStats> StatsOfHost(Space* space) {
   HloPrograms programs;
   programs.Read(*space);
   stats.is_training = programs.is_training();
+  stats.program_names = programs.Names();
   KernelReports kernels;
   for (const Plane* gpu : space->PlanesWithPrefix(kGpuPrefix)) {
     stats.device_ops.Combine(OpsOfGpu(*gpu, programs));
@@ -130,6 +131,7 @@ OpStats CombineHosts(std::vector<OpStats>&& hosts) {
     all.device_cores += host.device_cores;
     all.hardware = std::max(all.hardware, host.hardware);
     all.is_training = host.is_training;
+    all.program_names.insert(host.program_names.begin(), host.program_names.end());
     if (host.peaks.teraflops > 0) all.peaks.teraflops = host.peaks.teraflops;
     if (host.has_peaks && !all.has_peaks) {
       all.peaks.memory_gigabytes = host.peaks.memory_gigabytes;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,6 +33,7 @@ struct OpStats {
   DevicePeaks peaks;
   bool has_peaks = false;
   OpMetricsDb host_ops, device_ops;
+  std::map<uint64_t, std::string> program_names;  // of compiled programs
   uint64_t compute_16bit_ps = 0, compute_32bit_ps = 0;
   StepDb steps;
   std::vector<KernelReport> kernels;

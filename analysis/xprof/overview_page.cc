@@ -185,10 +185,9 @@ DataTable RecommendationTable(const OpStats& stats, const Verdict& verdict) {
 }  // namespace
 
 std::string RemarkOnOverview(const OpStats& stats) {
-  std::string remark = RemarkOnOps(stats);
-  if (stats.is_training || stats.requests == 0) return remark;
-  return remark + (remark.empty() ? "" : "; ") + "the table of latencies is left empty: XProf's " +
-         "latencies of requests are not covered, and the program has " +
+  if (stats.is_training || stats.requests == 0) return "";
+  return "the table of latencies is left empty: XProf's latencies of requests are not covered, and "
+         "the program has " +
          std::to_string(stats.requests) + " events of requests";
 }
 

@@ -35,9 +35,12 @@ struct Page {
 const std::vector<Page>& Pages() {
   static const std::vector<Page> pages = {
       {{"overview", "XProf's overview_page"}, xprof::OverviewPage, xprof::RemarkOnOverview},
-      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage, xprof::RemarkOnOps},
+      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage},
       {{"kernels", "XProf's kernel_stats"}, xprof::KernelPage},
       {{"input_pipeline", "XProf's input_pipeline_analyzer"}, xprof::InputPipelinePage},
+      {{"roofline", "XProf's roofline_model"}, xprof::RooflinePage},
+      {{"op_profile", "XProf's op_profile"}, xprof::OpProfilePage},
+      {{"hlo_stats", "XProf's hlo_stats"}, xprof::HloPage},
       {{"memory_profile", "XProf's memory_profile"}, nullptr, nullptr, xprof::MemoryPage},
   };
   return pages;

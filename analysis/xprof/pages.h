@@ -13,12 +13,14 @@ namespace gpuprof::analysis::xprof {
 
 // Returns the parts of a page that are not as XProf has them. Empty: all are.
 std::string RemarkOnOverview(const OpStats& stats);
-std::string RemarkOnOps(const OpStats& stats);
 
 std::string OverviewPage(const OpStats& stats);
 std::string OpPage(const OpStats& stats);
 std::string KernelPage(const OpStats& stats);
 std::string InputPipelinePage(const OpStats& stats);
+std::string RooflinePage(const OpStats& stats);
+std::string HloPage(const OpStats& stats);
+std::string OpProfilePage(const OpStats& stats);
 // Makes the page of one host, also of one with TPUs. Groups the events of the space.
 Result<std::string> MemoryPage(Space* space);
 

@@ -111,7 +111,9 @@ class ProcessCosts {
   // What a row of work adds.
   struct Cost {
     std::optional<uint64_t> flops, bytes;
-    bool flops_are_reported = false, bytes_are_reported = false;
+    results::WorkEvidence flops_from = results::WORK_EVIDENCE_SHAPES;
+    results::WorkEvidence bytes_from = results::WORK_EVIDENCE_SHAPES;
+    bool is_part = false;  // of an operation whose operations another kernel has
     results::Precision precision = results::PRECISION_UNKNOWN;
   };
 
@@ -243,13 +245,23 @@ ProcessCosts::Cost ProcessCosts::CostOf(uint32_t number, const Track& track, con
   const RowDetail& detail = details_.Of(DetailOf(track.kernel, work.row));
   if (detail.bytes && *detail.bytes != 0) {
     cost.bytes = detail.bytes;
-    cost.bytes_are_reported = true;
+    cost.bytes_from = results::WORK_EVIDENCE_SOURCE;
   }
   // XLA says 0 of what it knows nothing of: of custom calls, and of what moves no bytes.
   const bool is_analysed = cost.bytes && detail.hlo_category != "custom-call";
   if (detail.flops && (*detail.flops != 0 || is_analysed)) {
     cost.flops = detail.flops;
-    cost.flops_are_reported = true;
+    cost.flops_from = results::WORK_EVIDENCE_SOURCE;
+  }
+  const HloFigures hlo = launched_.HloOf(track.kernel, work.row);
+  if (!cost.flops && hlo.flops) {
+    cost.flops = hlo.flops;
+    cost.flops_from = results::WORK_EVIDENCE_HLO;
+    cost.is_part = hlo.is_part;
+  }
+  if (!cost.bytes && hlo.bytes) {
+    cost.bytes = hlo.bytes;
+    cost.bytes_from = results::WORK_EVIDENCE_HLO;
   }
   size_t main_row = work.row;
   const Track* main_track = &track;
@@ -285,19 +297,21 @@ void ProcessCosts::AddWork(uint32_t number, const Track& track, const DeviceWork
   sums.devices.insert(device.number);
   group.categories[CategoryOfWork(track, work)] += ns;
   DeviceModel& model = all_.models[device.model];
-  const auto add = [&](const std::optional<uint64_t>& value, bool is_reported, KnownWork* to) {
+  const auto add = [&](const std::optional<uint64_t>& value, results::WorkEvidence from,
+                       KnownWork* to) {
     if (!value) return;
     to->value += *value * work.weight;
     to->ns += ns;
-    (is_reported ? to->is_reported : to->is_of_shapes) = true;
+    to->sources |= 1u << from;
   };
-  add(cost.flops, cost.flops_are_reported, &sums.flops);
-  add(cost.bytes, cost.bytes_are_reported, &sums.bytes);
+  add(cost.flops, cost.flops_from, &sums.flops);
+  add(cost.bytes, cost.bytes_from, &sums.bytes);
   if (!cost.flops) return;
   const double flops = static_cast<double>(*cost.flops) * work.weight;
   const std::optional<double>& peak = model.flop_per_s[cost.precision];
   // No operations take no time, at any peak.
-  const bool has_none = flops == 0 && cost.flops_are_reported;
+  const bool has_none =
+      flops == 0 && !cost.is_part && cost.flops_from != results::WORK_EVIDENCE_SHAPES;
   const double at_peak_ns = peak ? flops / *peak * kNsOfSecond : 0;
   if (!has_none) {
     sums.precisions |= 1u << static_cast<uint32_t>(cost.precision);
@@ -346,17 +360,16 @@ std::optional<double> RateOf(double value, double ns) {
 }  // namespace
 
 results::WorkEvidence KnownWork::evidence() const {
-  if (is_reported && is_of_shapes) return results::WORK_EVIDENCE_MIXED;
-  return is_reported    ? results::WORK_EVIDENCE_SOURCE
-         : is_of_shapes ? results::WORK_EVIDENCE_SHAPES
-                        : results::WORK_EVIDENCE_NONE;
+  if (sources == 0) return results::WORK_EVIDENCE_NONE;
+  for (int each = 0; each < results::WorkEvidence_ARRAYSIZE; ++each)
+    if (sources == 1u << each) return static_cast<results::WorkEvidence>(each);
+  return results::WORK_EVIDENCE_MIXED;
 }
 
 void KnownWork::Join(const KnownWork& other) {
   value += other.value;
   ns += other.ns;
-  is_reported |= other.is_reported;
-  is_of_shapes |= other.is_of_shapes;
+  sources |= other.sources;
 }
 
 void WorkSums::Join(const WorkSums& other) {

@@ -3,8 +3,9 @@
 
 // What operations cost a device: time, floating-point operations, bytes. For the passes `roofline`
 // and `op_profile`. Floating-point operations and bytes are those of `kernels`: what the source
-// reports, else what shapes tell (analysis/derived/op_work.h). What is not known is counted apart,
-// and is not 0. Devices of one name are one model. One thread.
+// reports, else what the program of XLA tells (analysis/hlo/cost.h), else what shapes tell
+// (analysis/derived/op_work.h). What is not known is counted apart, and is not 0. Devices of one
+// name are one model. One thread.
 
 #pragma once
 
@@ -26,9 +27,9 @@ namespace gpuprof::analysis {
 struct KnownWork {
   uint64_t value = 0;
   int64_t ns = 0;
-  bool is_reported = false, is_of_shapes = false;
+  uint32_t sources = 0;  // a bit for each results::WorkEvidence
 
-  bool is_known() const { return is_reported || is_of_shapes; }
+  bool is_known() const { return sources != 0; }
   results::WorkEvidence evidence() const;
   void Join(const KnownWork& other);
 };

@@ -204,6 +204,7 @@ void ReportedWork::Join(const ReportedWork& other) {
   flops_ns += other.flops_ns;
   bytes_ns += other.bytes_ns;
   hlo_count += other.hlo_count;
+  is_of_hlo |= other.is_of_hlo;
 }
 
 void AddReportedWork(const KernelTable& kernels, size_t row, RowDetails* details,
@@ -265,11 +266,22 @@ void AddShapedWork(const LaunchedWork& launched, uint32_t track, const KernelTab
     work->bytes += *bytes * weight;
     work->bytes_ns += ns;
   }
+  const HloFigures hlo = launched.HloOf(kernels, row);
+  if (hlo.flops) {
+    work->flops += *hlo.flops * weight;
+    work->flops_ns += ns;
+    work->is_of_hlo = true;
+  }
+  if (hlo.bytes) {
+    work->bytes += *hlo.bytes * weight;
+    work->bytes_ns += ns;
+  }
 }
 
 void FillShapedWork(const ReportedWork& work, results::Kernel* row) {
   if (row->flop_count() == 0)
-    FillFlops(work.flops, work.flops_ns, results::WORK_EVIDENCE_SHAPES, row);
+    FillFlops(work.flops, work.flops_ns,
+              work.is_of_hlo ? results::WORK_EVIDENCE_HLO : results::WORK_EVIDENCE_SHAPES, row);
   if (work.bytes == 0) return;
   row->set_bytes_estimate(work.bytes);
   if (work.bytes_ns > 0)

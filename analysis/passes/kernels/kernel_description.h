@@ -75,6 +75,7 @@ struct ReportedWork {
   uint64_t flops = 0, bytes = 0;
   int64_t flops_ns = 0, bytes_ns = 0;  // the time of the kernels with the figure
   uint64_t hlo_count = 0;              // kernels of XLA's compiled code
+  bool is_of_hlo = false;              // a program of XLA tells operations
 
   void Join(const ReportedWork& other);
 };

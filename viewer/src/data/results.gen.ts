@@ -859,7 +859,7 @@ export interface Kernel {
   execution_evidence: "none" | "region" | "name" | "hlo" | "cuda_graph" | "operation";
   flop_count: number | null;
   flop_per_s: number | null;
-  flop_evidence: "none" | "source" | "shapes" | "mixed";
+  flop_evidence: "none" | "source" | "shapes" | "mixed" | "hlo";
   moved_bytes: number | null;
   moved_gb_per_s: number | null;
   bytes_estimate: number | null;
@@ -907,11 +907,11 @@ export interface RooflineRow {
   total_ratio: number;
   op_evidence: "none" | "call" | "capture" | "graph" | "source";
   flop_count: number | null;
-  flop_evidence: "none" | "source" | "shapes" | "mixed";
+  flop_evidence: "none" | "source" | "shapes" | "mixed" | "hlo";
   flop_ns: number;
   flop_per_s: number | null;
   bytes: number | null;
-  bytes_evidence: "none" | "source" | "shapes" | "mixed";
+  bytes_evidence: "none" | "source" | "shapes" | "mixed" | "hlo";
   bytes_ns: number;
   gb_per_s: number | null;
   flop_per_byte: number | null;
@@ -951,11 +951,11 @@ export interface OpProfileRow {
   parent_ratio: number | null;
   window_ratio: number | null;
   flop_count: number | null;
-  flop_evidence: "none" | "source" | "shapes" | "mixed";
+  flop_evidence: "none" | "source" | "shapes" | "mixed" | "hlo";
   flop_per_s: number | null;
   peak_flop_ratio: number | null;
   bytes: number | null;
-  bytes_evidence: "none" | "source" | "shapes" | "mixed";
+  bytes_evidence: "none" | "source" | "shapes" | "mixed" | "hlo";
   gb_per_s: number | null;
   peak_gb_ratio: number | null;
   flop_known_ratio: number;

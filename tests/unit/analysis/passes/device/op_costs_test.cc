@@ -13,8 +13,8 @@ WorkSums KnownSums() {
   WorkSums sums;
   sums.count = 1;
   sums.total_ns = 100'000;
-  sums.flops = {1'000'000'000, 100'000, true, false};
-  sums.bytes = {40'000'000, 100'000, true, false};
+  sums.flops = {1'000'000'000, 100'000, 1u << results::WORK_EVIDENCE_SOURCE};
+  sums.bytes = {40'000'000, 100'000, 1u << results::WORK_EVIDENCE_SOURCE};
   sums.peaked_ns = sums.placed_ns = 100'000;
   sums.peaked_flops = sums.both_flops = sums.placed_flops = 1e9;
   sums.both_bytes = sums.placed_bytes = 4e7;
@@ -68,8 +68,7 @@ TEST(OpCostsTest, UnknownWorkAddsTimeAndNoFigures) {
 TEST(OpCostsTest, EvidenceAndTypesOfSeveralKindsAreMixed) {
   WorkSums sums = KnownSums();
   WorkSums shaped = KnownSums();
-  shaped.flops.is_reported = false;
-  shaped.flops.is_of_shapes = true;
+  shaped.flops.sources = 1u << results::WORK_EVIDENCE_SHAPES;
   shaped.precisions = 1u << results::PRECISION_FP32;
   EXPECT_EQ(shaped.flops.evidence(), results::WORK_EVIDENCE_SHAPES);
   sums.Join(shaped);
