@@ -94,6 +94,7 @@ def test_a_memory_snapshot_has_a_report(tmp_path):
                  "inspect:memory", "text:timeline")
     assert_quiet(seen)
     assert no_faults(seen)
+    assert plain(failure["verdict"]) in plain(seen["text"]["overview"])
     text = plain(seen["text"]["memory_profile"])
     assert plain(failure["verdict"]) in text and plain(row["verdict"]) in text
     assert f"Out of memory at {failure['time_ns']:,} ns: fragmentation" in text

@@ -4,7 +4,7 @@
 // Memory of the allocators of PyTorch, TensorFlow and JAX: what it is for, and why a request failed.
 
 import { useMemo, useState } from "preact/hooks";
-import { deviceWord } from "../app/state";
+import { deviceWord, hashOf } from "../app/state";
 import { useResult, useSmallResult } from "../app/use_result";
 import { bytes, percent, plural, position, signed } from "../base/format";
 import { MEMORY_CATEGORIES, wordOf } from "../base/vocabulary";
@@ -307,6 +307,19 @@ export function firstDevice({ devices, failures }: ProfileResult): number {
   return Math.max(
     0,
     devices.findIndex((device) => device.peak_bytes === peak),
+  );
+}
+
+/** Says on other pages that a request for memory failed, as a snapshot tells. */
+export function FailedRequest() {
+  const loaded = useSmallResult("memory_profile");
+  const [failure] = loaded.state === "ready" ? loaded.value.failures : [];
+  if (failure === undefined) return null;
+  return (
+    <Broken title="Out of memory">
+      <Verdict text={failure.verdict} />
+      <a href={hashOf("memory_profile")}>What was live</a>
+    </Broken>
   );
 }
 
