@@ -22,6 +22,7 @@
 #include "analysis/export/report_results.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
+#include "analysis/passes/page_need.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_marks.h"
 #include "analysis/symbols/code_names.h"
@@ -49,6 +50,11 @@ class Report {
     if (!options_.comparison.empty())
       results_.Keep(std::string(kComparisonResult), options_.comparison);
     if (Error error = MeasureFiles()) return error;
+    if (files_.empty() && HasMemorySnapshot(trace_)) {
+      left_out_ = "The page has the results of a memory snapshot of PyTorch, and not its events.";
+      results_.AddParts(Room());
+      return PutAll(place, report);
+    }
     const uint64_t whole = file_bytes_;
     if (std::string engine = EngineBlock(); engine.size() <= Room()) engine_ = std::move(engine);
     const bool has_all = !engine_.empty() && whole <= Room();
@@ -61,6 +67,12 @@ class Report {
       report->left_out_bytes = whole - std::min(whole, file_bytes_);
       report->left_out_rows = left_out_rows_;
     }
+    return PutAll(place, report);
+  }
+
+ private:
+  // Writes the page with all that was chosen.
+  Error PutAll(size_t place, ReportReport* report) {
     Put(options_.page.substr(0, place));
     Put(Manifest());
     Put(results_.elements());
@@ -75,7 +87,6 @@ class Report {
     return {};
   }
 
- private:
   struct File {
     std::string name;
     InputPath path;

@@ -138,6 +138,11 @@ Error PackedSteps(const InputPath& path, OpenOptions open, std::string* packed) 
   return {};
 }
 
+bool HasMemorySnapshot(const Trace& trace) {
+  return std::any_of(trace.processes.begin(), trace.processes.end(),
+                     [](const Process& process) { return process.memory_snapshot != nullptr; });
+}
+
 uint64_t FreeMemory() { return RoomInMemory(); }
 
 }  // namespace gpuprof::analysis

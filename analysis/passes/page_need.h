@@ -35,6 +35,8 @@ Error RunOnAll(const InputPath& path, OpenOptions open, std::string_view pass,
 // Opens an input for its steps, finds them, and packs them (steps/step_marks.h). `open`: without
 // tables.
 Error PackedSteps(const InputPath& path, OpenOptions open, std::string* packed);
+// Returns whether the trace has a memory snapshot of PyTorch: its page has results, and no events.
+bool HasMemorySnapshot(const Trace& trace);
 // Returns the bytes that a further program could take now: of the machine's memory, and of what
 // this program's control group allows. Memory of files that can be read again counts as free.
 uint64_t FreeMemory();

@@ -20,6 +20,7 @@
 #include "analysis/read/work_sums.h"
 #include "analysis/render/finding_words.h"
 #include "analysis/render/text.h"
+#include "analysis/render/verdicts.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
@@ -81,6 +82,14 @@ Error WithFindings(PassContext& context, std::unique_ptr<google::protobuf::Messa
   const std::string word = DeviceWord(OverviewOf(context));
   for (const Finding& finding : FindingsOf(context))
     *static_cast<Result&>(**result).add_findings() = FindingInWords(finding, word);
+  return {};
+}
+
+// Runs a pass that gives verdicts, and puts them into words.
+template <typename Result, Error (*kRun)(PassContext&, std::unique_ptr<google::protobuf::Message>*)>
+Error WithVerdicts(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  if (Error error = kRun(context, result)) return error;
+  SayVerdicts(static_cast<Result*>(result->get()));
   return {};
 }
 
@@ -290,7 +299,7 @@ const std::vector<PassEntry>& PassTable() {
        kSteps | TableSet{Kind::kPython}},
       {{"memory_profile",
         "Memory of PyTorch, TensorFlow and JAX: peak, what was live at it, pools, failed requests"},
-       RunMemoryProfile,
+       WithVerdicts<results::MemoryProfile, RunMemoryProfile>,
        results::MemoryProfile::descriptor,
        "stacks",
        {Kind::kTensor},
@@ -310,13 +319,13 @@ const std::vector<PassEntry>& PassTable() {
        {Kind::kFileRead}},
       {{"input_pipeline",
         "How long steps wait for data, for which stage, and how many workers would suffice"},
-       RunInputPipeline,
+       WithVerdicts<results::InputPipeline, RunInputPipeline>,
        results::InputPipeline::descriptor,
        "sources",
        {Kind::kOp},
        {Kind::kWait, Kind::kSample}},
       {{"tf_data", "Pipelines of tf.data: how long the program waited, and for which iterator"},
-       RunTfData,
+       WithVerdicts<results::TfData, RunTfData>,
        results::TfData::descriptor,
        "iterators",
        {Kind::kOp}},

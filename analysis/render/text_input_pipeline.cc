@@ -9,6 +9,7 @@
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
+#include "analysis/render/verdicts.h"
 #include "proto/results/input_pipeline.pb.h"
 
 namespace gpuprof::analysis {
@@ -179,13 +180,18 @@ std::string Verdict(const results::InputSource& source) {
 
 }  // namespace
 
+void SayVerdicts(results::InputPipeline* result) {
+  for (results::InputSource& source : *result->mutable_sources())
+    source.set_verdict(Verdict(source));
+}
+
 std::span<const TableLayout> InputPipelineLayouts() { return kLayouts; }
 
 std::string InputPipelineText(const results::InputPipeline& result, const TextOptions& options) {
   if (result.sources().empty()) return Nothing(result) + MetaText(result.meta(), options);
   std::string text;
   for (const results::InputSource& source : result.sources())
-    text += WrapText(Verdict(source), "", "", options.width);
+    text += WrapText(source.verdict(), "", "", options.width);
   text += "\n";
   for (const TableLayout& layout : kLayouts) text += TableText(layout, result, options);
   return text + MetaText(result.meta(), options);

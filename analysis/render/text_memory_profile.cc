@@ -11,6 +11,7 @@
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
+#include "analysis/render/verdicts.h"
 #include "proto/results/memory_profile.pb.h"
 
 namespace gpuprof::analysis {
@@ -278,15 +279,22 @@ bool HasRecordedGpu(const results::MemoryProfile& result) {
 
 }  // namespace
 
+void SayVerdicts(results::MemoryProfile* result) {
+  for (results::MemoryProfileFailure& failure : *result->mutable_failures())
+    failure.set_verdict(WhyFailed(failure));
+  for (results::MemoryProfileDevice& device : *result->mutable_devices())
+    device.set_verdict(PeakOf(*result, device));
+}
+
 std::span<const TableLayout> MemoryProfileLayouts() { return kLayouts; }
 
 std::string MemoryProfileText(const results::MemoryProfile& result, const TextOptions& options) {
   if (result.devices().empty()) return Nothing(result) + MetaText(result.meta(), options);
   std::string text;
   for (const results::MemoryProfileFailure& failure : result.failures())
-    text += WrapText(WhyFailed(failure), "", "", options.width);
+    text += WrapText(failure.verdict(), "", "", options.width);
   for (const results::MemoryProfileDevice& device : result.devices())
-    text += WrapText(PeakOf(result, device), "", "", options.width);
+    text += WrapText(device.verdict(), "", "", options.width);
   if (HasRecordedGpu(result))
     text += WrapText(
         "A recording does not have free blocks, private pools and failed requests: "

@@ -9,6 +9,7 @@
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
+#include "analysis/render/verdicts.h"
 #include "proto/results/tf_data.pb.h"
 
 namespace gpuprof::analysis {
@@ -102,13 +103,18 @@ results::TfData Indented(results::TfData result) {
 
 }  // namespace
 
+void SayVerdicts(results::TfData* result) {
+  for (results::DataPipeline& pipeline : *result->mutable_pipelines())
+    pipeline.set_verdict(Verdict(pipeline));
+}
+
 std::span<const TableLayout> TfDataLayouts() { return kLayouts; }
 
 std::string TfDataText(const results::TfData& result, const TextOptions& options) {
   if (result.pipelines().empty()) return Nothing(result) + MetaText(result.meta(), options);
   std::string text;
   for (const results::DataPipeline& pipeline : result.pipelines())
-    text += WrapText(Verdict(pipeline), "", "", options.width);
+    text += WrapText(pipeline.verdict(), "", "", options.width);
   text += "\n";
   const results::TfData indented = Indented(result);
   for (const TableLayout& layout : kLayouts) text += TableText(layout, indented, options);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/passes/page_need.h"
 #include "launcher/base/embedded.h"
 #include "launcher/base/freed_memory.h"
 #include "launcher/base/output_file.h"
@@ -67,7 +68,9 @@ class Report : public Verb {
                                  analysis::SumsAbove("overview", {}));
     if (opened != kExitOk) return opened;
     if (links_events_ && !is_found_) return RefuseToLink();
-    const int found = is_found_ || files_.Find(input_) ? kExitOk : files_.Import(*trace);
+    // The page has the results of a memory snapshot alone.
+    const bool has_files = is_found_ || files_.Find(input_) || analysis::HasMemorySnapshot(*trace);
+    const int found = has_files ? kExitOk : files_.Import(*trace);
     if (found != kExitOk) return found;
     options_.files = files_.files();
     options_.bundle = files_.place();

@@ -278,8 +278,11 @@ def test_growth_of_steps(tmp_path):
 def shortage_of(tmp_path, device, asked, device_free):
     device.oom(asked, device_free, "serve.py:58:prefill", "serve.py:52:request")
     result = profile(tmp_path / "s.pickle", device)
-    assert gpuprof("stats", "memory_profile", tmp_path / "s.pickle", cwd=tmp_path).stdout.startswith("A request for ")
-    return result["failures"][0]
+    failure = result["failures"][0]
+    # The command prints the sentences of the result.
+    words = " ".join(gpuprof("stats", "memory_profile", tmp_path / "s.pickle", cwd=tmp_path).stdout.split())
+    assert failure["verdict"].startswith("A request for ") and words.startswith(f"{failure['verdict']} {result['devices'][0]['verdict']}")
+    return failure
 
 
 def full_segment(device, free=(), pool=(0, 0), waits=False):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of docs/pictures: pages of the report of a recorded training on an H200.
+"""Makes the pictures of docs/pictures: pages of reports, of recordings that the tests have.
 
     python3 tests/viewer/pictures.py [FOLDER]      needs a build, Node.js and Chromium, as the tests do
 """
@@ -12,7 +12,15 @@ import tempfile
 
 from conftest import ROOT, assert_quiet, probe, stats, write_report
 
-BUNDLE = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "language_model"
+GOLDEN = ROOT / "tests" / "golden"
+BUNDLE = GOLDEN / "traces" / "h200" / "pytorch" / "language_model"
+# Parts of pages: the recording, the page and the part of each picture.
+PARTS = {
+    "roofline": (GOLDEN / "xspace" / "tpu_inference.xplane.pb.gz", "roofline", "section.columns > div"),
+    "memory_profile": (BUNDLE, "memory_profile", "section:has(.chart)"),
+    "input_pipeline": (GOLDEN / "traces" / "h200" / "pytorch" / "images", "input_pipeline", "section:has(.legend)"),
+    "tf_data": (GOLDEN / "xspace" / "cpu" / "tensorflow_steps.xplane.pb.gz", "tf_data", "section:has(.chain)"),
+}
 
 
 def main():
@@ -27,6 +35,9 @@ def main():
         assert_quiet(probe(page, folder, "shot:overview", f"ink:{timeline}", f"shot:{timeline}", "shot:kernels"))
     for picture in folder.glob("timeline_*.png"):
         picture.replace(folder / "timeline.png")
+    for name, (source, link, part) in PARTS.items():
+        with tempfile.TemporaryDirectory() as place:
+            assert_quiet(probe(write_report(source, pathlib.Path(place)), folder, f"text:{link}", f"cut:{name}={part}"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 //
 // Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 // choose:LIST=VALUE follow:NAME (a link) press:NAME (a button) tick:NAME (a box) wait:TEXT (in the page) said (live regions) read:KEY (the page now)
+// keys:CHART=KEY KEY (a chart has the focus, and takes keys)
+// cut:NAME=SELECTOR (a picture of a part of the page)
 // rows:PAGE (keys that go far in its first table) inspect:KEY (axe, of the page as it is now, in both themes)
 // theme:dark look:NAME,FOLDER,PAGE (a small picture of it, and how much of it differs from FOLDER/NAME.png)
 // size:WIDTH (of the window) fits:PAGE (how far it is wider than its place, and the least width of a column of names)
@@ -306,6 +308,15 @@ for (const step of steps) {
   else if (kind === "choose") {
     const [label, value] = name.split(/=(.*)/s);
     await page.getByLabel(label, { exact: true }).selectOption(value);
+  }
+  else if (kind === "keys") {
+    const [label, keys] = name.split(/=(.*)/s);
+    await page.getByRole("application", { name: label }).first().focus();
+    for (const key of keys.split(" ")) await page.keyboard.press(key);
+  }
+  else if (kind === "cut") {
+    const [file, selector] = name.split(/=(.*)/s);
+    await page.locator(selector).first().screenshot({ path: `${folder}/${file}.png`, animations: "disabled" });
   }
   else if (kind === "tick") await use("checkbox", name, "Space");
   else if (kind === "wait") await page.getByText(name).first().waitFor();

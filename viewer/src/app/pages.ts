@@ -5,7 +5,7 @@
 // page is also shown if none is asked for.
 
 import type { ComponentType, VNode } from "preact";
-import { bytes, count, duration, plural } from "../base/format";
+import { bytes, count, duration, percent, plural } from "../base/format";
 import type { Overview as OverviewResult, PassName, Result, ResultOf } from "../data/results";
 import type { Manifest, Source } from "../data/source";
 import { Api } from "../pages/api";
@@ -18,23 +18,28 @@ import { Graphs } from "../pages/graphs";
 import { Health } from "../pages/health";
 import { Idle } from "../pages/idle";
 import { IdleOfRange } from "../pages/idle_range";
+import { InputPipeline } from "../pages/input_pipeline";
 import { Kernels } from "../pages/kernels";
 import { Licences } from "../pages/licences";
 import { Locks } from "../pages/locks";
 import { Memcpy } from "../pages/memcpy";
 import { Memory } from "../pages/memory";
+import { MemoryProfile } from "../pages/memory_profile";
 import { MemoryOfRange } from "../pages/memory_range";
+import { OpProfile } from "../pages/op_profile";
 import { Ops } from "../pages/ops";
 import { Overlap } from "../pages/overlap";
 import { Overview } from "../pages/overview";
 import { Processes } from "../pages/processes";
 import { Ranges } from "../pages/ranges";
+import { Roofline } from "../pages/roofline";
 import { Stacks } from "../pages/stacks";
 import { StacksOfRange } from "../pages/stacks_range";
 import { Steps } from "../pages/steps";
 import { Streams } from "../pages/streams";
 import { Sync } from "../pages/sync";
 import { tablePages } from "../pages/table_page";
+import { TfData } from "../pages/tf_data";
 import { Threads } from "../pages/threads";
 import type { TrackKind } from "../trace/api";
 import { load, loadSmall } from "./state";
@@ -108,14 +113,26 @@ const gpuIdle = () =>
     overview.gpu?.idle_ns == null ? null : duration(overview.gpu.idle_ns),
   );
 
-/** Memory of the greatest peak: the device's, the tensors', or the heap's. */
-const peakMemory = () =>
-  fromOverview((overview) => {
-    const { memory, gpu } = overview;
-    const tensors = (memory?.tensors ?? []).map((tensor) => tensor.peak_bytes);
-    const most = Math.max(0, gpu?.memory_peak_bytes ?? 0, memory?.peak_bytes ?? 0, ...tensors);
-    return most === 0 ? null : bytes(most);
-  });
+/** Returns the greatest peak: the device's, the tensors', or the heap's. */
+async function greatestPeak(): Promise<number> {
+  const [answer] = load("overview");
+  const loaded = await answer;
+  if (loaded.state !== "ready") return 0;
+  const { memory, gpu } = loaded.value;
+  const tensors = (memory?.tensors ?? []).map((tensor) => tensor.peak_bytes);
+  return Math.max(0, gpu?.memory_peak_bytes ?? 0, memory?.peak_bytes ?? 0, ...tensors);
+}
+
+/** Returns the greatest peak of allocators of frameworks, also of a snapshot. */
+async function frameworkPeak(): Promise<number> {
+  const loaded = await loadSmall("memory_profile");
+  if (loaded.state !== "ready") return 0;
+  return Math.max(0, ...loaded.value.devices.map((device) => device.peak_bytes));
+}
+
+const sized = (size: number) => (size === 0 ? null : bytes(size));
+const peakMemory = async () => sized(await greatestPeak());
+const mostMemory = async () => sized(Math.max(await greatestPeak(), await frameworkPeak()));
 
 /** Returns what a badge says of a result; nothing if the result is not there. */
 function fromResult<Name extends PassName>(
@@ -167,6 +184,27 @@ const STEPS: Page = {
   badge: () => fromOverview((overview) => counted(overview.steps?.count ?? 0)),
 };
 
+const INPUT: readonly Page[] = [
+  {
+    id: "input_pipeline",
+    title: "Input pipeline",
+    short: "Steps",
+    component: InputPipeline,
+    isOfAllTime: true,
+    sources: ["ops"],
+    badge: fromResult("input_pipeline", ({ sources: [first] }) =>
+      first === undefined ? null : first.step_count === 0 ? "" : percent(first.wait_ratio),
+    ),
+  },
+  {
+    id: "tf_data",
+    title: "tf.data",
+    component: TfData,
+    sources: ["ops"],
+    badge: fromResult("tf_data", ({ pipelines }) => counted(pipelines.length)),
+  },
+];
+
 const OPS: Page = {
   id: "ops",
   title: "Operations",
@@ -185,6 +223,23 @@ const KERNELS: Page = {
   badge: kernelCount,
 };
 
+const ROOFLINE: readonly Page[] = [
+  {
+    id: "roofline",
+    title: "Roofline",
+    component: Roofline,
+    sources: ["cuda"],
+    badge: fromResult("roofline", ({ operations }) => counted(operations.length)),
+  },
+  {
+    id: "op_profile",
+    title: "Operation profile",
+    component: OpProfile,
+    sources: ["cuda"],
+    badge: fromResult("op_profile", ({ rows }) => counted(rows.length)),
+  },
+];
+
 const [PYTHON] = tablePages(["python"], new Set());
 const FUNCTIONS: Page = {
   ...(PYTHON as Page),
@@ -193,16 +248,26 @@ const FUNCTIONS: Page = {
   badge: fromResult("python", ({ functions }) => counted(functions.length)),
 };
 
-const MEMORY: Page = {
-  id: "memory",
-  title: "Memory",
-  component: Memory,
-  isOfAllTime: true,
-  isLive: true,
-  ofRange: MemoryOfRange,
-  sources: ["heap", "tensors"],
-  badge: peakMemory,
-};
+const MEMORY: readonly Page[] = [
+  {
+    id: "memory_profile",
+    title: "Memory profile",
+    component: MemoryProfile,
+    isOfAllTime: true,
+    sources: ["tensors"],
+    badge: async () => sized(await frameworkPeak()),
+  },
+  {
+    id: "memory",
+    title: "Heap and tensors",
+    component: Memory,
+    isOfAllTime: true,
+    isLive: true,
+    ofRange: MemoryOfRange,
+    sources: ["heap", "tensors"],
+    badge: peakMemory,
+  },
+];
 
 const STACKS: Page = {
   id: "stacks",
@@ -335,11 +400,13 @@ const ENTRIES: readonly Entry[] = [
   single(OVERVIEW),
   single(TRACE),
   single(STEPS),
+  { title: "Input pipeline", pages: INPUT },
   single(OPS),
   single(FUNCTIONS),
   single(KERNELS, true),
+  { title: "Roofline", pages: ROOFLINE, isOfDevice: true },
   { title: "GPU time", pages: GPU_TIME, figure: gpuBusy, isOfDevice: true },
-  single(MEMORY),
+  { title: "Memory", pages: MEMORY, figure: mostMemory },
   single(STACKS),
   { title: "Host", pages: HOST, figure: threadCount },
   { title: HEALTH.title, pages: [HEALTH], isFoot: true },

@@ -3,9 +3,31 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytes, count, duration, fixed, percent, plural, position, times } from "./format";
+import {
+  bytes,
+  count,
+  duration,
+  fixed,
+  percent,
+  perSecond,
+  plural,
+  position,
+  times,
+} from "./format";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
+
+it("writes rates in powers of 1000, and keeps the unit of devices", () => {
+  const rates = [497.4e12, 1.9799e15, 12e15, 171e9, 0.5].map((value) => perSecond(value, "FLOP"));
+  expect(rates.map(plain)).toEqual([
+    "497 TFLOP/s",
+    "1,980 TFLOP/s",
+    "12.0 PFLOP/s",
+    "171 GFLOP/s",
+    "0.50 FLOP/s",
+  ]);
+  expect([perSecond(3.35e12, "B"), perSecond(null, "B")].map(plain)).toEqual(["3.35 TB/s", "—"]);
+});
 
 describe("duration", () => {
   it("has three significant digits and a unit", () => {

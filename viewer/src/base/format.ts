@@ -80,6 +80,23 @@ export function speed(size: number | null, ns: number): string {
   return `${significant(perSecond / 1e3)}${SPACE}kB/s`;
 }
 
+const PREFIXES: readonly (readonly [string, number])[] = [
+  ["P", 1e15],
+  ["T", 1e12],
+  ["G", 1e9],
+  ["M", 1e6],
+  ["k", 1e3],
+];
+
+/** Returns a rate in powers of 1000: 497 TFLOP/s, 3.35 TB/s. Up to 9,999 it keeps the smaller unit. */
+export function perSecond(value: number | null, unit: string): string {
+  if (value === null || !Number.isFinite(value)) return NOT_MEASURED;
+  const [prefix, scale] = PREFIXES.find(
+    ([name, size]) => value >= size * (name === "P" ? 9.9995 : 0.9995),
+  ) ?? ["", 1];
+  return `${significant(value / scale)}${SPACE}${prefix}${unit}/s`;
+}
+
 /** Returns a number of a column: fixed decimals, "0" for zero, "<0.01" below the last digit. */
 export function fixed(value: number | null | undefined, decimals: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;

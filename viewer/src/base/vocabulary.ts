@@ -146,6 +146,19 @@ export const KERNEL_FAMILIES: Readonly<Record<string, Word>> = {
   other: { name: "Other", look: "d_other" },
 };
 
+/** What memory of a framework is for, in the order of stacking. A chart has no shades: each has a hue. */
+export const MEMORY_CATEGORIES: Readonly<Record<string, Word>> = {
+  parameters: { name: "Parameters", look: "d_forward" },
+  optimizer_state: { name: "Optimizer state", look: "d_optim" },
+  gradients: { name: "Gradients", look: "d_backward" },
+  kv_cache: { name: "KV cache", look: "d_reduce" },
+  activations: { name: "Activations", look: "d_copy" },
+  communication: { name: "Communication", look: "n3" },
+  graphs: { name: "CUDA graphs", look: "d_other" },
+  temporary: { name: "Temporary", look: "d_comm" },
+  unknown: { name: "Not known", look: "bar" },
+};
+
 /** What calls of CUDA are for, in the order of a bar. */
 export const CALL_KINDS: Readonly<Record<string, Word>> = {
   launch: { name: "Launches", look: "d_forward" },

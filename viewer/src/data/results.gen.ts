@@ -1782,6 +1782,7 @@ export interface MemoryProfileDevice {
   program_peak_bytes: number | null;
   free_at_peak_bytes: number | null;
   fragmentation_at_peak_ratio: number | null;
+  verdict: string;
 }
 
 export interface MemoryProfileCategory {
@@ -1852,6 +1853,7 @@ export interface MemoryProfileFailure {
   fits_unfragmented: boolean;
   largest_free_later_bytes: number;
   exact: boolean;
+  verdict: string;
 }
 
 export interface LockKind {
@@ -1969,6 +1971,7 @@ export interface InputSource {
   margin_p5_ns: number;
   margin_median_ns: number;
   rest_ns: number;
+  verdict: string;
 }
 
 export interface InputStageTime {
@@ -2027,6 +2030,7 @@ export interface DataPipeline {
   long_count: number;
   blamed_path: string;
   filled: string;
+  verdict: string;
 }
 
 export interface DataIterator {

@@ -17,6 +17,7 @@ type Places = readonly (readonly [string, string])[];
 /** Where the subject of a rule is shown, by the letters of its number. */
 const PLACES: Readonly<Record<string, Places>> = {
   IN: [
+    ["Input", "input_pipeline"],
     ["Steps", "steps"],
     ["Threads", "threads"],
   ],

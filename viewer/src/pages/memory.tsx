@@ -207,7 +207,10 @@ function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
 }
 
 /** Returns the capacity of a device by the name that frameworks give it; null: not known. */
-function capacityOf(tensor: Tensors, memory: DeviceMemory | null): number | null {
+export function capacityOf(
+  tensor: { readonly name: string; readonly pid: number },
+  memory: DeviceMemory | null,
+): number | null {
   const device = /^(?:cuda|tpu):(\d+)$/.exec(tensor.name)?.[1];
   const found = memory?.devices.find(
     (each) => each.pid === tensor.pid && String(each.device) === device,
@@ -234,12 +237,13 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
     () => heap.tensor_histories.find((each) => isOf(each) && each.owners.length > 0),
     [heap, tensor],
   );
+  const layers = useMemo(() => (history === undefined ? [] : layersOf(history)), [history]);
   const columns = useMemo(() => columnsOf("heap", "tensor_ops", "", ops, TENSOR_OPS), [ops]);
   const parts = useMemo(() => {
-    const layers = history?.by === "operation" ? layersOf(history) : [];
-    const looks = new Map(layers.map((layer) => [layer.name, layer.look]));
+    const named = history?.by === "operation" ? layers : [];
+    const looks = new Map(named.map((layer) => [layer.name, layer.look]));
     return peakParts(ops).map((part) => ({ ...part, look: looks.get(part.name) ?? part.look }));
-  }, [ops, history]);
+  }, [ops, history, layers]);
   if (tensor === undefined) return null;
   const reserved = tensor.reserved_peak_bytes;
   return (
@@ -282,6 +286,8 @@ function TensorPart(props: { heap: Heap; memory: DeviceMemory | null; end_ns: nu
           <OwnersChart
             name={`Tensors on ${tensor.name}`}
             history={history}
+            by={history.by}
+            layers={layers}
             peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
             end_ns={end_ns}
             reserved_bytes={reserved}

@@ -16,6 +16,7 @@ import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
 import { DeviceTime } from "./device_time";
 import { Findings } from "./findings";
+import { FailedRequest } from "./memory_profile";
 import { locksOf, TopFunctions, TopLocks, TopSites } from "./overview_host";
 import { Families, TopKernels, TopOps } from "./overview_tables";
 import { figuresOf, leadingPeriod, sentenceOf } from "./overview_words";
@@ -261,6 +262,7 @@ function Ready({ overview }: { overview: OverviewResult }) {
             {input.name} is cut: {input.fault}. What could be read is shown.
           </Remark>
         ))}
+      <FailedRequest />
       <h2 class="visually-hidden">Findings</h2>
       <Findings findings={overview.findings} />
       <h2 class="visually-hidden">Key figures</h2>

@@ -23,11 +23,11 @@ export interface MemoryChartProps {
   readonly reserved_bytes?: number | null;
 }
 
-/** Draws what the allocator held at most, as a dashed line above what was used. */
-export function reservedLine(reserved: number, unit: number): uPlot.Plugin {
+/** Draws what the allocator held at most, or what the device has, as a dashed line above what was used. */
+export function levelLine(level: number, unit: number, words: string): uPlot.Plugin {
   const draw = (plot: uPlot) => {
     const { ctx, bbox } = plot;
-    const y = plot.valToPos(reserved / unit, "y", true);
+    const y = plot.valToPos(level / unit, "y", true);
     ctx.save();
     ctx.strokeStyle = color("text3");
     ctx.lineWidth = devicePixelRatio;
@@ -39,7 +39,7 @@ export function reservedLine(reserved: number, unit: number): uPlot.Plugin {
     ctx.restore();
     const left = bbox.left + 4 * devicePixelRatio;
     const above = y - 9 * devicePixelRatio;
-    writeLabel(plot, `reserved, at most ${bytes(reserved)}`, left, above, "left", "text2");
+    writeLabel(plot, words, left, above, "left", "text2");
   };
   return { hooks: { draw } };
 }
@@ -57,6 +57,8 @@ export function peakMark(
     ctx.save();
     ctx.strokeStyle = color("text");
     ctx.lineWidth = devicePixelRatio;
+    // The line before it may be a dashed one.
+    ctx.setLineDash([]);
     ctx.beginPath();
     ctx.moveTo(x, bbox.top + bbox.height);
     ctx.lineTo(x, y);
@@ -120,7 +122,9 @@ export function MemoryChart(props: MemoryChartProps) {
         },
       ],
       plugins: [
-        ...(reserved > 0 ? [reservedLine(reserved, unit)] : []),
+        ...(reserved > 0
+          ? [levelLine(reserved, unit, `reserved, at most ${bytes(reserved)}`)]
+          : []),
         peakMark(peak, unit, timeUnit),
       ],
     } as Omit<uPlot.Options, "width" | "height">;

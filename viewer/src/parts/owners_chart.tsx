@@ -12,7 +12,7 @@ import { hueOf, type Look } from "../base/vocabulary";
 import type { TensorHistory } from "../data/results";
 import { Legend } from "./bars";
 import { hideCard, showCard } from "./card";
-import { peakMark, reservedLine } from "./memory_chart";
+import { levelLine, peakMark } from "./memory_chart";
 import { axis, color, Plot } from "./plot";
 import { unitOnTop } from "./step_chart";
 
@@ -86,7 +86,7 @@ export interface Drawn {
 const COLUMNS = 500;
 
 /** Returns the moments to draw. Of those that share a column the greatest fills it: peaks survive. */
-export function drawnMoments(history: TensorHistory, from: number, to: number): Drawn[] {
+export function drawnMoments(history: History, from: number, to: number): Drawn[] {
   const { time_ns: times, live_bytes: live } = history;
   const width = Math.max(1, (to - from) / COLUMNS);
   const columnOf = (time: number) => Math.floor((time - from) / width);
@@ -107,22 +107,42 @@ export function drawnMoments(history: TensorHistory, from: number, to: number): 
   return drawn;
 }
 
-export interface OwnersChartProps {
-  readonly name: string;
-  readonly history: TensorHistory;
-  readonly peak: { readonly time_ns: number; readonly bytes: number };
-  readonly end_ns: number;
-  readonly reserved_bytes: number | null;
+/** Live memory at moments. Each value holds until the next. */
+export interface History {
+  readonly time_ns: readonly number[];
+  readonly live_bytes: readonly number[];
 }
 
+export interface OwnersChartProps {
+  readonly name: string;
+  readonly history: History;
+  /** What the areas stand for: "operation". */
+  readonly by: string;
+  /** The areas, from the ground up. */
+  readonly layers: readonly Layer[];
+  readonly peak: { readonly time_ns: number; readonly bytes: number };
+  readonly end_ns: number;
+  /** The most that the allocator held. */
+  readonly reserved_bytes: number | null;
+  /** What it held at each moment of the history, if that is known. */
+  readonly reserved?: readonly (number | null)[];
+  /** What the device has. */
+  readonly capacity_bytes?: number | null;
+}
+
+/** A capacity that is higher than this many peaks would leave the areas flat: it is no line. */
+const MOST_PEAKS = 1.6;
+
 export function OwnersChart(props: OwnersChartProps) {
-  const { history, peak, end_ns, name } = props;
+  const { history, layers, by, peak, end_ns, name } = props;
   const reserved = props.reserved_bytes ?? 0;
+  const held = props.reserved ?? null;
+  const highest = Math.max(peak.bytes, reserved);
+  const capacity = (props.capacity_bytes ?? 0) <= highest * MOST_PEAKS ? props.capacity_bytes : 0;
   const [from, to] = shownTime(history.time_ns, end_ns);
   const timeUnit = to - from < 1e9 ? 1e6 : 1e9;
   const [unitName, unit] =
     peak.bytes >= 2 ** 30 ? (["GiB", 2 ** 30] as const) : (["MiB", 2 ** 20] as const);
-  const layers = useMemo(() => layersOf(history), [history]);
   const drawn = useMemo(() => drawnMoments(history, from, to), [history, from, to]);
   const data = useMemo(() => {
     const times = drawn.map((moment) => moment.time_ns / timeUnit);
@@ -130,12 +150,18 @@ export function OwnersChart(props: OwnersChartProps) {
     const edges = edgesOf(layers, history.time_ns.length).map((edge) =>
       drawn.map((moment) => (edge[moment.at] ?? 0) / unit),
     );
+    const line = drawn.map(({ at }) => {
+      const size = held?.[at] ?? null;
+      return size === null ? null : size / unit;
+    });
     if ((times[times.length - 1] ?? 0) < to / timeUnit) {
       times.push(to / timeUnit);
       for (const edge of edges) edge.push(edge[edge.length - 1] ?? 0);
+      line.push(line[line.length - 1] ?? null);
     }
-    return [times, ...edges.reverse()] as uPlot.AlignedData;
-  }, [history, drawn, layers, timeUnit, unit, to]);
+    const rows = [...edges.reverse(), ...(held === null ? [] : [line])];
+    return [times, ...rows] as uPlot.AlignedData;
+  }, [history, drawn, layers, held, timeUnit, unit, to]);
   const options = useMemo(() => {
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const areas = [...layers].reverse().map((layer) => ({
@@ -147,7 +173,7 @@ export function OwnersChart(props: OwnersChartProps) {
     return {
       scales: {
         x: { time: false, range: [from / timeUnit, to / timeUnit] },
-        y: { range: () => [0, (Math.max(peak.bytes, reserved) / unit) * 1.1] },
+        y: { range: () => [0, (Math.max(highest, capacity ?? 0) / unit) * 1.1] },
       },
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
@@ -160,13 +186,30 @@ export function OwnersChart(props: OwnersChartProps) {
         }),
         axis({ size: 60, values: (_plot, values) => unitOnTop(values, unitName) }),
       ],
-      series: [{}, ...areas],
+      series: [
+        {},
+        ...areas,
+        ...(held === null
+          ? []
+          : [
+              {
+                stroke: () => color("text3"),
+                width: 1,
+                dash: [4, 3],
+                points: { show: false },
+                ...(stepped && { paths: stepped }),
+              },
+            ]),
+      ],
       plugins: [
-        ...(reserved > 0 ? [reservedLine(reserved, unit)] : []),
+        ...(reserved > 0 && held === null
+          ? [levelLine(reserved, unit, `reserved, at most ${bytes(reserved)}`)]
+          : []),
+        ...(capacity ? [levelLine(capacity, unit, `the device has ${bytes(capacity)}`)] : []),
         peakMark(peak, unit, timeUnit),
       ],
     } as Omit<uPlot.Options, "width" | "height">;
-  }, [layers, peak.bytes, peak.time_ns, reserved, from, to]);
+  }, [layers, held, peak.bytes, peak.time_ns, reserved, capacity, from, to]);
   const [spoken, setSpoken] = useState("");
   const onCursor = (index: number | null, x: number, y: number) => {
     // The last place is the end: the moment before it holds until then.
@@ -177,28 +220,36 @@ export function OwnersChart(props: OwnersChartProps) {
       return;
     }
     const live = history.live_bytes[at];
-    const held = layers
+    const owned = layers
       .filter((layer) => (layer.live_bytes[at] ?? 0) > 0)
       .map((layer) => [layer.name, bytes(layer.live_bytes[at])] as const);
     setSpoken(
-      `${bytes(live)} at ${position(time, end_ns)}: ${held.map((pair) => pair.join(" ")).join(", ")}`,
+      `${bytes(live)} at ${position(time, end_ns)}: ${owned.map((pair) => pair.join(" ")).join(", ")}`,
     );
     showCard({
       x,
       y,
       title: name,
-      pairs: [["live", bytes(live)], ...held.slice(0, 7), ["at", position(time, end_ns)]],
+      pairs: [
+        ["live", bytes(live)],
+        ...owned.slice(0, 7),
+        ...(held?.[at] == null ? [] : [["reserved", bytes(held[at])] as const]),
+        ["at", position(time, end_ns)],
+      ],
       click: "Click: show the moment in the timeline",
     });
   };
   return (
     <>
-      <Legend parts={layers} />
+      <div class="head" style={{ margin: 0 }}>
+        <Legend parts={layers} />
+        {held !== null && <span class="quiet">dashed: reserved, at most {bytes(reserved)}</span>}
+      </div>
       <Plot
         data={data}
         options={options}
         height={200}
-        label={`${name} over time by ${history.by}; peak ${bytes(peak.bytes)} at ${position(peak.time_ns, end_ns)}`}
+        label={`${name} over time by ${by}; peak ${bytes(peak.bytes)} at ${position(peak.time_ns, end_ns)}`}
         onCursor={onCursor}
         onPick={(index) => {
           const moment = drawn[Math.min(index, drawn.length - 1)];

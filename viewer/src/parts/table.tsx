@@ -13,6 +13,16 @@ import { TableBar } from "./table_bar";
 import { makeFilter, sortRows, type Value } from "./table_data";
 import { useVirtualRows } from "./virtual_rows";
 
+/** Rows that stand below others: each is followed by those below it. */
+export interface Tree<Row> {
+  readonly depth: (row: Row) => number;
+  /** Undefined: nothing stands below the row. */
+  readonly isOpen: (row: Row) => boolean | undefined;
+  readonly onOpen: (row: Row, isOpen: boolean) => void;
+  /** No row above is closed. Tables that are sorted or filtered, and copies, have all rows. */
+  readonly isShown: (row: Row) => boolean;
+}
+
 export interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
@@ -29,6 +39,8 @@ export interface TableProps<Row> {
   readonly extra?: ComponentChildren;
   readonly onPick?: (row: Row) => void;
   readonly picked?: Row | null;
+  /** The rows are a tree, in the order in which they come, until somebody sorts them. */
+  readonly tree?: Tree<Row>;
 }
 
 /** Rows from which on only those in view are in the page. */
@@ -69,7 +81,7 @@ function isGreatestFirst<Row>(column: Column<Row> | undefined): boolean {
 }
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { rows, columns, noun } = props;
+  const { rows, columns, noun, tree } = props;
   const [filterText, setFilterText] = useState(props.initialFilter ?? "");
   const [sorting, setSorting] = useState<Sorting>(() => {
     const first = columns.find((column) => column.id === props.sort);
@@ -101,9 +113,11 @@ export function Table<Row>(props: TableProps<Row>) {
     const column = columns.find(({ id }) => id === sorting.id);
     return column === undefined ? kept : sortRows(kept, column.value, sorting.isDescending);
   }, [kept, columns, sorting]);
+  const isTree = tree !== undefined && filterText === "" && sorting.id === "";
+  const listed = isTree ? sorted.filter(tree.isShown) : sorted;
   const shown = columns.filter((column) => allVisibility[column.id] === true);
-  const isVirtual = props.height !== undefined && sorted.length >= VIRTUAL_FROM;
-  const view = useVirtualRows(sorted.length, scroller, isVirtual);
+  const isVirtual = props.height !== undefined && listed.length >= VIRTUAL_FROM;
+  const view = useVirtualRows(listed.length, scroller, isVirtual);
 
   const sortBy = (column: Column<Row>) => {
     const isSame = sorting.id === column.id;
@@ -111,12 +125,17 @@ export function Table<Row>(props: TableProps<Row>) {
     setSorting({ id: column.id, isDescending });
   };
   const goTo = (next: number) => {
-    const row = Math.max(0, Math.min(sorted.length - 1, next));
+    const row = Math.max(0, Math.min(listed.length - 1, next));
     setPlace(row);
     view.show(row);
     requestAnimationFrame(() => {
       body.current?.querySelector<HTMLElement>(`tr[data-row="${row}"]`)?.focus();
     });
+  };
+  const pick = (row: Row) => {
+    const isOpen = tree?.isOpen(row);
+    if (isTree && isOpen !== undefined) tree.onOpen(row, !isOpen);
+    props.onPick?.(row);
   };
   const onKey = (event: KeyboardEvent) => {
     const target = event.target instanceof Element ? event.target.closest("tr[data-row]") : null;
@@ -130,15 +149,19 @@ export function Table<Row>(props: TableProps<Row>) {
       PageDown: row + 20,
       PageUp: row - 20,
       Home: 0,
-      End: sorted.length - 1,
+      End: listed.length - 1,
     };
     const next = steps[event.key];
-    if (next !== undefined) {
+    const opens = { ArrowRight: true, ArrowLeft: false }[event.key];
+    const at = listed[row];
+    if (isTree && opens !== undefined && at !== undefined) {
+      event.preventDefault();
+      if (tree.isOpen(at) === !opens) tree.onOpen(at, opens);
+    } else if (next !== undefined) {
       event.preventDefault();
       goTo(next);
     } else if (event.key === "Enter") {
-      const picked = sorted[row];
-      if (picked !== undefined) props.onPick?.(picked);
+      if (at !== undefined) pick(at);
     }
   };
   const values = (): Value[][] => {
@@ -167,7 +190,7 @@ export function Table<Row>(props: TableProps<Row>) {
 
   const headers = shownHeaders(shown);
   const first = view.first;
-  const inView = sorted.slice(first, view.last);
+  const inView = listed.slice(first, view.last);
   const tabRow = place >= first && place < view.last ? place : first;
   return (
     <div>
@@ -192,9 +215,8 @@ export function Table<Row>(props: TableProps<Row>) {
       >
         <table
           class={props.isSide ? "side" : isVirtual ? "virtual" : undefined}
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows take arrow keys.
-          role="grid"
-          aria-rowcount={sorted.length + 1}
+          role={isTree ? "treegrid" : "grid"}
+          aria-rowcount={listed.length + 1}
           aria-label={noun[1]}
         >
           <thead>
@@ -220,10 +242,12 @@ export function Table<Row>(props: TableProps<Row>) {
                   data-row={number}
                   tabIndex={number === tabRow ? 0 : -1}
                   aria-rowindex={number + 2}
+                  aria-level={isTree ? tree.depth(row) + 1 : undefined}
+                  aria-expanded={isTree ? tree.isOpen(row) : undefined}
                   aria-selected={props.picked === undefined ? undefined : row === props.picked}
                   onClick={() => {
                     setPlace(number);
-                    props.onPick?.(row);
+                    pick(row);
                   }}
                 >
                   {shown.map((column) => (
