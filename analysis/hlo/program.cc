@@ -368,6 +368,7 @@ void Program::ReadStackFrames(std::string_view bytes) {
         if (part.number == 1) location.file = static_cast<int32_t>(part.value);
         if (part.number == 2) location.function = static_cast<int32_t>(part.value);
         if (part.number == 3) location.line = static_cast<int32_t>(part.value);
+        if (part.number == 4) location.column = static_cast<int32_t>(part.value);
       });
       file_locations.push_back(location);
     }
