@@ -26,7 +26,8 @@ needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is
 # The entries of the rail of a program that used a GPU, and the pages that are tabs of three of them.
 ENTRIES = ["overview", "timeline", "steps", "ops", "kernels", "idle", "memory", "stacks", "threads", "roofline"]
 TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes", "unified_memory",
-        "overhead", "python", "collectives", "input_pipeline", "tf_data", "memory_profile", "device_memory", "op_profile"]
+        "overhead", "python", "collectives", "input_pipeline", "tf_data", "memory_profile", "device_memory", "op_profile",
+        "memory_viewer", "graph_viewer"]
 PAGES = [*ENTRIES, *TABS, "health"]
 
 
@@ -129,7 +130,7 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
 
 
 # Pages that begin with another table than the main one of their pass, or leave rows out.
-OTHER_TABLES = {"overview", "heap", "memory_profile", "roofline", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead"}
+OTHER_TABLES = {"overview", "heap", "memory_profile", "memory_viewer", "graph_viewer", "roofline", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead"}
 
 
 def tables():
