@@ -159,8 +159,11 @@ void FillMoments(const hlo::MemorySpace& space, results::MemoryViewer* out) {
   const size_t count = space.moments.size();
   const size_t parts = std::min(count, kMostHeapMoments);
   for (size_t part = 0; part < parts; ++part) {
-    const auto begin = space.moments.begin() + static_cast<ptrdiff_t>(count * part / parts);
-    const auto end = space.moments.begin() + static_cast<ptrdiff_t>(count * (part + 1) / parts);
+    // The engine of a report has 32 bits.
+    const auto place = [&](uint64_t number) {
+      return space.moments.begin() + static_cast<ptrdiff_t>(count * number / parts);
+    };
+    const auto begin = place(part), end = place(part + 1);
     const auto most = std::max_element(
         begin, end, [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
     results::MemoryViewerMoment* const row = out->add_timeline();
