@@ -134,6 +134,12 @@ struct PassOptions {
   // For `kernels`: only kernels launched inside a range of this name ("domain:name" if the range
   // has a named domain; "PyTorch:name" for record_function).
   std::string under_range;
+  // For passes about programs of XLA: the name or the number of one. Empty: the pass chooses.
+  std::string program;
+  std::optional<int64_t> memory_space;  // for `memory_viewer`: only this one
+  // For `graph_viewer`: the operation, and how far from it an operation may be.
+  std::string op;
+  std::optional<uint32_t> depth;
 };
 
 struct PassInfo {
@@ -234,8 +240,10 @@ struct XProfPage {
   std::string remark;  // what is not as XProf has it; empty: nothing
 };
 // Makes the page that XProf 2.24.0 would show of an input. `name`: of a pass. The input is opened
-// here: XProf's rules are about the events of an XSpace, not about the model.
-Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* page);
+// here: XProf's rules are about the events of an XSpace, not about the model. Only options about
+// programs count.
+Error MakeXProfPage(std::string_view name, const std::string& path, const PassOptions& options,
+                    XProfPage* page);
 
 // Makes what a comparison needs of a recording: results::Baseline. The recording must have been
 // opened with CompareTables().
@@ -284,6 +292,8 @@ Error Compare(const Trace& before, const Trace& after, const PassOptions& option
               std::unique_ptr<google::protobuf::Message>* result);
 // Returns the comparison as Markdown.
 std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options);
+// Returns a result of the pass `graph_viewer` as a graph in the language DOT.
+std::string GraphDot(const google::protobuf::Message& result);
 // Returns whether the steps of a comparison became longer, and not by chance.
 bool IsRegression(const google::protobuf::Message& result);
 

@@ -70,6 +70,7 @@ struct Shape {
   std::vector<std::vector<int64_t>> tiles;
   int64_t element_bits = 0;  // of the layout; 0: those of the type
   int64_t memory_space = 0;
+  int64_t tail_padding = 0;  // in elements; 0 and 1: none
   bool has_layout = false;
   std::vector<Shape> parts;  // of a tuple
 

@@ -45,6 +45,9 @@ void ReadLayout(Message message, Shape* shape) {
       case 8:
         shape->memory_space = Signed(field);
         break;
+      case 16:
+        shape->tail_padding = Signed(field);
+        break;
       default:
         break;
     }

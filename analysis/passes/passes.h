@@ -56,6 +56,8 @@ Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunRoofline(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOpProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunGraphViewer(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunMemoryViewer(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunInputPipeline(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunTfData(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -30,6 +30,7 @@
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
+#include "proto/results/graph_viewer.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
@@ -39,6 +40,7 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/memory_profile.pb.h"
+#include "proto/results/memory_viewer.pb.h"
 #include "proto/results/op_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
@@ -112,11 +114,42 @@ Error CheckKey(const PassInfo& info, const std::string& by) {
   return {ErrorKind::kUsage, pass + "key '" + by + "'; there are: " + known + "."};
 }
 
-Error CheckUnder(const PassInfo& info, const std::string& range) {
-  if (range.empty() || info.name == "kernels") return {};
-  return {ErrorKind::kUsage,
-          "The pass '" + std::string(info.name) +
-              "' has no option --under-range, only 'kernels' has it; leave --under-range out."};
+// An option that few passes have.
+struct RareOption {
+  std::string_view name;
+  bool (*is_given)(const PassOptions& options);
+  std::vector<std::string_view> passes;
+};
+
+Error CheckRareOptions(std::string_view pass, const PassOptions& options) {
+  static const std::vector<RareOption> rare = {
+      {"--under-range",
+       [](const PassOptions& all) { return !all.under_range.empty(); },
+       {"kernels"}},
+      {"--program",
+       [](const PassOptions& all) { return !all.program.empty(); },
+       {"memory_viewer", "graph_viewer"}},
+      {"--memory-space",
+       [](const PassOptions& all) { return all.memory_space.has_value(); },
+       {"memory_viewer"}},
+      {"--op", [](const PassOptions& all) { return !all.op.empty(); }, {"graph_viewer"}},
+      {"--depth", [](const PassOptions& all) { return all.depth.has_value(); }, {"graph_viewer"}},
+  };
+  for (const RareOption& option : rare) {
+    if (!option.is_given(options)) continue;
+    std::string owners;
+    bool has = false;
+    for (const std::string_view owner : option.passes) {
+      has |= owner == pass;
+      owners += (owners.empty() ? "'" : " and '") + std::string(owner) + "'";
+    }
+    if (has) continue;
+    const std::string name(option.name);
+    return {ErrorKind::kUsage,
+            "The pass '" + std::string(pass) + "' has no option " + name + ", only " + owners +
+                (option.passes.size() == 1 ? " has" : " have") + " it; leave " + name + " out."};
+  }
+  return {};
 }
 
 // Sums are of the whole recording.
@@ -304,6 +337,20 @@ const std::vector<PassEntry>& PassTable() {
        "stacks",
        {Kind::kTensor},
        kSteps | TableSet{Kind::kOp}},
+      {{"memory_viewer",
+        "Memory of programs that XLA compiled: peak, what is live at it, each buffer's life"},
+       RunMemoryViewer,
+       results::MemoryViewer::descriptor,
+       "buffers",
+       {}},
+      {{"graph_viewer",
+        "Programs that XLA compiled: operations with the most time, and producers and consumers of "
+        "one"},
+       RunGraphViewer,
+       results::GraphViewer::descriptor,
+       "nodes",
+       kLaunchedWork | TableSet{Kind::kOp},
+       kOwners},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        results::Locks::descriptor,
@@ -535,7 +582,7 @@ Error Ask(std::string_view pass, Session* session, const PassOptions& options,
             "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
-  if (Error error = CheckUnder(entry->info, options.under_range)) return error;
+  if (Error error = CheckRareOptions(entry->info.name, options)) return error;
   PassContext context(part != nullptr ? part->session.get() : session, options);
   if (Error error = context.Prepare()) return error;
   if (part != nullptr) context.SetSelectionNote(part->words);

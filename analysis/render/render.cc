@@ -21,6 +21,7 @@
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
+#include "proto/results/graph_viewer.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
@@ -30,6 +31,7 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/memory_profile.pb.h"
+#include "proto/results/memory_viewer.pb.h"
 #include "proto/results/op_profile.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
@@ -109,6 +111,8 @@ const std::vector<TextEntry>& TextTable() {
       {results::Roofline::descriptor, TextOf<results::Roofline, RooflineText>},
       {results::Serving::descriptor, TextOf<results::Serving, ServingText>},
       {results::MemoryProfile::descriptor, TextOf<results::MemoryProfile, MemoryProfileText>},
+      {results::GraphViewer::descriptor, TextOf<results::GraphViewer, GraphViewerText>},
+      {results::MemoryViewer::descriptor, TextOf<results::MemoryViewer, MemoryViewerText>},
       {results::InputPipeline::descriptor, TextOf<results::InputPipeline, InputPipelineText>},
       {results::TfData::descriptor, TextOf<results::TfData, TfDataText>},
       {results::Threads::descriptor, TextOf<results::Threads, ThreadsText>},

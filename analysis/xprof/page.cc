@@ -14,6 +14,8 @@
 
 #include "analysis/analysis.h"
 #include "analysis/base/result.h"
+#include "analysis/hlo/memory.h"
+#include "analysis/hlo/text.h"
 #include "analysis/import/xspace_input.h"
 #include "analysis/xprof/op_stats.h"
 #include "analysis/xprof/pages.h"
@@ -30,6 +32,8 @@ struct Page {
   std::string (*make)(const OpStats& stats) = nullptr;
   std::string (*remark)(const OpStats& stats) = nullptr;
   Result<std::string> (*make_of_file)(Space* space) = nullptr;  // the page is of one file
+  // The page is of one program.
+  Result<std::string> (*make_of_program)(const hlo::Program& program, int64_t space) = nullptr;
 };
 
 const std::vector<Page>& Pages() {
@@ -42,6 +46,7 @@ const std::vector<Page>& Pages() {
       {{"op_profile", "XProf's op_profile"}, xprof::OpProfilePage},
       {{"hlo_stats", "XProf's hlo_stats"}, xprof::HloPage},
       {{"memory_profile", "XProf's memory_profile"}, nullptr, nullptr, xprof::MemoryPage},
+      {{"memory_viewer", "XProf's memory_viewer"}, nullptr, nullptr, nullptr, xprof::MemoryViewer},
   };
   return pages;
 }
@@ -114,6 +119,54 @@ Error MakeOfFile(const Page& page, const std::string& path, XProfPage* made) {
   });
 }
 
+// The program that fits best, of all files of a run.
+struct FoundProgram {
+  std::string bytes, title;
+  hlo::NameMatch match = hlo::NameMatch::kNone;
+  int64_t peak_bytes = -1;
+  bool is_only = true;  // no other one fits as well
+};
+
+// XProf calls a program by its own name and number.
+void TakeProgram(const xprof::HloBytes& from, std::string_view wanted, FoundProgram* best) {
+  const hlo::Program program(from.bytes);
+  if (!program.is_whole) return;  // XProf refuses what it cannot read
+  const std::string title = std::string(program.name) + "(" + std::to_string(from.program_id) + ")";
+  if (title == best->title) return;  // of another file
+  const hlo::NameMatch match = hlo::MatchOf(title, from.program_id, wanted);
+  const int64_t peak = wanted.empty() ? hlo::MemoryOf(program).peak_bytes() : 0;
+  if (!wanted.empty() && match == hlo::NameMatch::kNone) return;
+  const bool is_better = wanted.empty() ? peak > best->peak_bytes : match > best->match;
+  if (!is_better) {
+    if (!wanted.empty() && match == best->match) best->is_only = false;
+    return;
+  }
+  *best = {std::string(from.bytes), title, match, peak};
+}
+
+Error MakeOfProgram(const Page& page, const std::string& path, const PassOptions& options,
+                    XProfPage* made) {
+  FoundProgram best;
+  const Error error = GiveHosts(path, [&](Space* space) -> Error {
+    for (const xprof::HloBytes& program : space->programs)
+      TakeProgram(program, options.program, &best);
+    return {};
+  });
+  if (error) return error;
+  const std::string list = "; 'gpuprof stats memory_viewer' lists the programs";
+  if (best.title.empty())
+    return UsageError(options.program.empty()
+                          ? path + ": there is no program of XLA; record one with its HLO"
+                          : "there is no program '" + options.program + "'" + list);
+  if (!best.is_only)
+    return UsageError("several programs are called '" + options.program + "'" + list);
+  Result<std::string> json =
+      page.make_of_program(hlo::Program(best.bytes), options.memory_space.value_or(0));
+  if (!json.ok()) return {json.error().kind, best.title + ": " + json.error().message};
+  made->json = std::move(*json);
+  return {};
+}
+
 }  // namespace
 
 const std::vector<PassInfo>& XProfPages() {
@@ -125,12 +178,14 @@ const std::vector<PassInfo>& XProfPages() {
   return infos;
 }
 
-Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* made) {
+Error MakeXProfPage(std::string_view name, const std::string& path, const PassOptions& options,
+                    XProfPage* made) {
   for (const Page& page : Pages()) {
     if (page.info.name != name) continue;
     try {
-      const Error error =
-          page.make != nullptr ? MakeOfHosts(page, path, made) : MakeOfFile(page, path, made);
+      const Error error = page.make != nullptr           ? MakeOfHosts(page, path, made)
+                          : page.make_of_file != nullptr ? MakeOfFile(page, path, made)
+                                                         : MakeOfProgram(page, path, options, made);
       if (error) return error;
     } catch (const std::bad_alloc&) {
       return Unreadable(path +

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "analysis/hlo/program.h"
 #include "analysis/xprof/op_stats.h"
 
 namespace gpuprof::analysis::xprof {
@@ -23,5 +24,7 @@ std::string HloPage(const OpStats& stats);
 std::string OpProfilePage(const OpStats& stats);
 // Makes the page of one host, also of one with TPUs. Groups the events of the space.
 Result<std::string> MemoryPage(Space* space);
+// Makes the page of one program and memory space.
+Result<std::string> MemoryViewer(const hlo::Program& program, int64_t space);
 
 }  // namespace gpuprof::analysis::xprof

@@ -39,7 +39,8 @@ std::string CheckDevices(std::string_view text) {
 }
 
 std::string CheckFormat(std::string_view text) {
-  return text == "xprof" ? "" : "'" + std::string(text) + "' is not a format; choose xprof";
+  if (text == "xprof" || text == "dot") return "";
+  return "'" + std::string(text) + "' is not a format; choose xprof or dot";
 }
 
 class Stats : public Verb {
@@ -60,10 +61,9 @@ class Stats : public Verb {
                         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
-    options->Value(
-        "--format", &format_, "xprof",
-        "Print the page of XProf 2.24.0 as its JSON; for overview, ops, kernels, input_pipeline",
-        CheckFormat);
+    format_help_ = "xprof: the page of XProf 2.24.0 as its JSON, for " + XProfPageNames() +
+                   "; dot: the graph of graph_viewer";
+    options->Value("--format", &format_, "xprof|dot", format_help_.c_str(), CheckFormat);
     options->Value("--by", &options_.by, keys_.c_str(), keys_help_.c_str());
     options->Number(
         "--limit", &limit_, "N",
@@ -74,6 +74,15 @@ class Stats : public Verb {
                    CheckRegex);
     options->Value("--under-range", &options_.under_range, "NAME",
                    "For kernels: only kernels launched inside ranges of this name, or DOMAIN:NAME");
+    options->Value("--program", &options_.program, "NAME|NUMBER",
+                   "For memory_viewer and graph_viewer: the program of XLA; default: for "
+                   "memory_viewer the one with the highest peak");
+    options->Number("--memory-space", &memory_space_, "NUMBER",
+                    "For memory_viewer: only this memory space; 0 is the device's memory");
+    options->Value("--op", &options_.op, "NAME",
+                   "For graph_viewer: the operation whose producers and consumers are shown");
+    options->Number("--depth", &depth_, "N",
+                    "For graph_viewer: how far from the operation others may be (default: 2)");
     options->Value("--window", &window_, "FROM-TO",
                    "Only what began in this time of the recording: 1.5s-3s, 200ms-1s", CheckWindow);
     options->Value("--steps", &steps_, "FIRST-LAST",
@@ -97,7 +106,13 @@ class Stats : public Verb {
   }
 
   int Execute(const Options&) override {
-    if (!format_.empty()) return PrintXProfPage();
+    if (memory_space_ != Options::kNotGiven) options_.memory_space = memory_space_;
+    if (depth_ != Options::kNotGiven) options_.depth = depth_;
+    if (format_ == "xprof") return PrintXProfPage();
+    if (!format_.empty() && (pass_ != "graph_viewer" || json_ || csv_)) {
+      Say("--format=dot prints the graph of graph_viewer, and nothing else");
+      return kExitUsage;
+    }
     bool known = false;
     for (const std::string& name : names_) known = known || name == pass_;
     if (!known && access(pass_.c_str(), F_OK) == 0) {
@@ -136,6 +151,10 @@ class Stats : public Verb {
     std::unique_ptr<google::protobuf::Message> result;
     const int ran = ExitOf(analysis::Run(pass_, *trace, options_, &result));
     if (ran != kExitOk) return ran;
+    if (format_ == "dot") {
+      PutOut(analysis::GraphDot(*result));
+      return SayFaults(*trace);
+    }
     const analysis::Format format = json_  ? analysis::Format::kJson
                                     : csv_ ? analysis::Format::kCsv
                                            : analysis::Format::kText;
@@ -154,6 +173,12 @@ class Stats : public Verb {
   }
 
  private:
+  static std::string XProfPageNames() {
+    std::string pages;
+    for (const analysis::PassInfo& page : analysis::XProfPages())
+      pages += (pages.empty() ? "" : ", ") + std::string(page.name);
+    return pages;
+  }
   bool IsXProfPage() const {
     const auto& pages = analysis::XProfPages();
     return std::any_of(pages.begin(), pages.end(),
@@ -163,10 +188,8 @@ class Stats : public Verb {
   // Prints XProf's page. The page has no options: it is there to be compared field by field.
   int PrintXProfPage() {
     if (!IsXProfPage()) {
-      std::string pages;
-      for (const analysis::PassInfo& page : analysis::XProfPages())
-        pages += (pages.empty() ? "" : ", ") + std::string(page.name);
-      Say("XProf has no page for '" + pass_ + "'; with --format=xprof choose from " + pages);
+      Say("XProf has no page for '" + pass_ + "'; with --format=xprof choose from " +
+          XProfPageNames());
       return kExitUsage;
     }
     if (bundle_.empty()) {
@@ -178,7 +201,7 @@ class Stats : public Verb {
       return kExitUsage;
     }
     analysis::XProfPage page;
-    const int made = ExitOf(analysis::MakeXProfPage(pass_, bundle_, &page));
+    const int made = ExitOf(analysis::MakeXProfPage(pass_, bundle_, options_, &page));
     if (made != kExitOk) return made;
     PutOut(analysis::PlainJson(std::move(page.json)) + "\n");
     if (!page.remark.empty()) Say(page.remark);
@@ -189,7 +212,8 @@ class Stats : public Verb {
     return csv_ || no_symbols_ || options_.wide || pid_ != 0 || limit_ != Options::kNotGiven ||
            !window_.empty() || !steps_.empty() || !devices_.empty() || !symfs_.empty() ||
            !options_.by.empty() || !options_.step_marker.empty() || !options_.under_range.empty() ||
-           !threshold_.empty();
+           !threshold_.empty() || !options_.op.empty() || options_.depth ||
+           (pass_ != "memory_viewer" && (!options_.program.empty() || options_.memory_space));
   }
 
   // The values were checked already.
@@ -210,10 +234,11 @@ class Stats : public Verb {
 
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
-  std::string kernel_rules_, type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_,
-      steps_, devices_, threshold_, format_;
+  std::string kernel_rules_, type_, help_, pass_, bundle_, keys_, keys_help_, format_help_, symfs_,
+      window_, steps_, devices_, threshold_, format_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
-  uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
+  uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven, memory_space_ = Options::kNotGiven,
+           depth_ = Options::kNotGiven;
   analysis::PassOptions options_;
 };
 

@@ -33,6 +33,7 @@ TRAINING = "examples/pytorch_train/train.py"
 SHORT = " --epochs 1 --steps 3 --batch-size 4"
 READING = {"info", "verify", "dump", "recover"}
 ACTIONS = {"start", "stop", "toggle", "snapshot", "status"}
+OF_PROGRAMS = {"--program", "--memory-space", "--op", "--depth"}
 NOT_OF_ENV = {"--quiet": 0, "--gpu-log": 1, "--upload": 1, "--upload-limit": 1}  # with how many values
 
 
@@ -88,6 +89,8 @@ def trial(command):
     if verb == "stats":
         if not rest or rest[0].isupper():
             return None
+        # A short run of PyTorch has no programs of XLA to choose from.
+        rest = [word for at, word in enumerate(rest) if not {word, rest[at - 1]} & OF_PROGRAMS]
         values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width", "--window", "--steps", "--device", RULES_OPTION}
         options = [word for at, word in enumerate(rest[1:], 1) if word.startswith("--") or rest[at - 1] in values]
         # A folder that is there in place of the one that is shown.

@@ -206,3 +206,12 @@ def test_programs_that_were_compiled_are_kept(record):
     assert done.status == 0, done.err.decode()
     modules = [module["name"] for process in json.loads(done.out)["processes"] for module in process["hlo_modules"]]
     assert len([name for name in modules if name.startswith("jit_train_step(")]) == 1, modules
+    # Weights of 64 x 8 and a batch of 16 x 64 floats come in. Weights and a loss come out.
+    memory = json.loads(gpuprof("stats", "memory_viewer", "--program", "jit_train_step", "--json", outcome.bundle).out)
+    (space,) = memory["spaces"]
+    assert space["parameter_bytes"] == 64 * 8 * 4 + 16 * 64 * 4 and space["output_bytes"] >= 64 * 8 * 4 + 4
+    assert space["peak_bytes"] == sum(row["peak_bytes"] for row in memory["buffers"])
+    weights = next(row["name"] for row in memory["buffers"] if row.get("parameter_number") == 0)
+    graph = json.loads(gpuprof("stats", "graph_viewer", "--program", "jit_train_step", "--op", weights, "--json", outcome.bundle).out)
+    assert {edge["from"] for edge in graph["edges"]} >= {weights}
+    assert any("jax_program.py:" in node["source"] for node in graph["nodes"]), graph["nodes"]

@@ -18,6 +18,7 @@ using gpuprof::analysis::xprof::CombineHosts;
 using gpuprof::analysis::xprof::InputPipelinePage;
 using gpuprof::analysis::xprof::KernelPage;
 using gpuprof::analysis::xprof::MemoryPage;
+using gpuprof::analysis::xprof::MemoryViewer;
 using gpuprof::analysis::xprof::OpPage;
 using gpuprof::analysis::xprof::OpStats;
 using gpuprof::analysis::xprof::OverviewPage;
@@ -50,6 +51,19 @@ std::string MemoryPageOf(const std::string& bytes) {
   return page.ok() ? *page : std::string();
 }
 
+std::string ProgramPagesOf(const std::string& bytes) {
+  auto space = ReadSpace(bytes, "x");
+  if (!space.ok()) return {};
+  std::string pages;
+  for (const auto& program : (*space)->programs) {
+    for (const int64_t number : {0, 1}) {
+      const auto page = MemoryViewer(gpuprof::analysis::hlo::Program(program.bytes), number);
+      if (page.ok()) pages += *page;
+    }
+  }
+  return pages;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -57,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string pages = PagesOf(bytes, 1);
   if (PagesOf(bytes, 1) != pages) std::abort();
   if (MemoryPageOf(bytes) != MemoryPageOf(bytes)) std::abort();
+  if (ProgramPagesOf(bytes) != ProgramPagesOf(bytes)) std::abort();
   if (PagesOf(bytes, 2).empty() != pages.empty()) std::abort();
   return 0;
 }

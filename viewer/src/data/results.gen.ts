@@ -29,6 +29,8 @@ export interface Passes {
   counters: { result: Counters; by: never };
   heap: { result: Heap; by: never };
   memory_profile: { result: MemoryProfile; by: never };
+  memory_viewer: { result: MemoryViewer; by: never };
+  graph_viewer: { result: GraphViewer; by: never };
   locks: { result: Locks; by: never };
   files: { result: Files; by: "path" | "thread" };
   input_pipeline: { result: InputPipeline; by: never };
@@ -308,6 +310,25 @@ export interface MemoryProfile {
   stacks: MemoryProfileStack[];
   timeline: MemoryProfilePoint[];
   failures: MemoryProfileFailure[];
+}
+
+export interface MemoryViewer {
+  meta: Meta;
+  programs: MemoryViewerProgram[];
+  program: string;
+  spaces: MemoryViewerSpace[];
+  buffers: MemoryViewerBuffer[];
+  timeline: MemoryViewerMoment[];
+}
+
+export interface GraphViewer {
+  meta: Meta;
+  programs: GraphViewerProgram[];
+  program: string;
+  op: string;
+  depth: number;
+  nodes: GraphViewerNode[];
+  edges: GraphViewerEdge[];
 }
 
 export interface Locks {
@@ -1854,6 +1875,113 @@ export interface MemoryProfileFailure {
   largest_free_later_bytes: number;
   exact: boolean;
   verdict: string;
+}
+
+export interface MemoryViewerProgram {
+  name: string;
+  program_id: number;
+  instruction_count: number;
+  buffer_count: number;
+  peak_bytes: number;
+  parameter_bytes: number;
+  output_bytes: number;
+  temporary_bytes: number;
+}
+
+export interface MemoryViewerSpace {
+  number: number;
+  peak_bytes: number;
+  peak_instruction: string;
+  peak_position: number;
+  peak_unpadded_bytes: number;
+  allocated_bytes: number;
+  allocation_count: number;
+  buffer_count: number;
+  parameter_bytes: number;
+  output_bytes: number;
+  constant_bytes: number;
+  thread_local_bytes: number;
+  temporary_bytes: number;
+  aliased_bytes: number;
+  not_reusable_bytes: number;
+  unsimulated_bytes: number;
+  moment_count: number;
+}
+
+export interface MemoryViewerBuffer {
+  space: number;
+  name: string;
+  opcode: string;
+  use: "none" | "parameter" | "output" | "constant" | "thread_local" | "temporary";
+  shape: string;
+  bytes: number;
+  padding_bytes: number;
+  peak_bytes: number;
+  peak_ratio: number;
+  buffer: number;
+  allocation: number;
+  offset_bytes: number;
+  first_position: number | null;
+  last_position: number | null;
+  last_reader: string;
+  lives_to_end: boolean;
+  shares_memory: boolean;
+  op_name: string;
+  source: string;
+  source_stack: string;
+  count: number;
+  parameter_number: number | null;
+  aliased: boolean;
+}
+
+export interface MemoryViewerMoment {
+  space: number;
+  position: number;
+  instruction: string;
+  bytes: number;
+  unpadded_bytes: number;
+}
+
+export interface GraphViewerProgram {
+  name: string;
+  program_id: number;
+  instruction_count: number;
+  computation_count: number;
+  fusion_count: number;
+  timed_count: number | null;
+  total_ns: number | null;
+}
+
+export interface GraphViewerNode {
+  name: string;
+  opcode: string;
+  shape: string;
+  distance: number;
+  found_by: string;
+  computation: string;
+  fusion: string;
+  fused_opcodes: string;
+  fused_count: number;
+  fusion_kind: string;
+  custom_call_target: string;
+  parameter_number: number | null;
+  root: boolean;
+  op_name: string;
+  source: string;
+  source_stack: string;
+  count: number | null;
+  total_ns: number | null;
+  left_out_producer_count: number;
+  left_out_consumer_count: number;
+  program: string;
+  total_ratio: number | null;
+}
+
+export interface GraphViewerEdge {
+  from: string;
+  to: string;
+  operand: number | null;
+  control: boolean;
 }
 
 export interface LockKind {
