@@ -122,7 +122,8 @@ std::optional<int64_t> SqliteRows::WholeOf(double value) {
 }
 
 std::optional<std::string_view> SqliteRows::Text(size_t column) const {
-  const int at = static_cast<int>(column);
+  if (!Has(column)) return std::nullopt;
+  const int at = place_[column];
   if (sqlite3_column_type(statement_.get(), at) != SQLITE_TEXT) return std::nullopt;
   const auto* const text = sqlite3_column_text(statement_.get(), at);
   if (text == nullptr) return std::nullopt;
@@ -239,12 +240,14 @@ SqliteRows SqliteFile::Read(std::string_view table,
   if (!HasTable(table)) return rows;
   const std::set<std::string, std::less<>> known = ColumnsOf(table);
   std::string query = "SELECT ";
-  for (size_t i = 0; i < std::min(columns.size(), kMostColumns); ++i) {
-    const bool has = known.find(columns[i]) != known.end();
-    if (has) rows.has_ |= uint64_t{1} << i;
-    query += (i == 0 ? "" : ",") + (has ? Quoted(columns[i]) : std::string("NULL"));
+  rows.place_.fill(-1);
+  int8_t places = 0;
+  for (size_t i = 0; i < std::min(columns.size(), SqliteRows::kMostColumns); ++i) {
+    if (known.find(columns[i]) == known.end()) continue;
+    query += (places == 0 ? "" : ",") + Quoted(columns[i]);
+    rows.place_[i] = places++;
   }
-  if (rows.has_ == 0) return rows;
+  if (places == 0) return rows;
   // No index is used: an index may say other things than its table.
   query += " FROM " + Quoted(table) + " NOT INDEXED";
   sqlite3_stmt* statement = nullptr;

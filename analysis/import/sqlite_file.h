@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,13 +32,15 @@ class SqliteRows {
   // Moves to the next row. False: there is no further row, or error() says why not.
   bool Next();
   const Error& error() const { return error_; }
+  static constexpr size_t kMostColumns = 64;
   // Returns whether the table has the column.
-  bool Has(size_t column) const { return (has_ >> column & 1) != 0; }
+  bool Has(size_t column) const { return place_[column] >= 0; }
 
   // Returns a whole number. None: the row has something else, or nothing.
   std::optional<int64_t> Number(size_t column) const {
+    if (!Has(column)) return std::nullopt;
     // The value is this thread's alone: it may be looked at without a copy.
-    sqlite3_value* const value = sqlite3_column_value(statement_.get(), static_cast<int>(column));
+    sqlite3_value* const value = sqlite3_column_value(statement_.get(), place_[column]);
     const int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);
     return type == SQLITE_FLOAT ? WholeOf(sqlite3_value_double(value)) : std::nullopt;
@@ -57,14 +60,12 @@ class SqliteRows {
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;  // null: the table is not there
   std::string name_;                                   // for errors
-  uint64_t has_ = 0;                                   // a bit for each column
+  std::array<int8_t, kMostColumns> place_{};           // in the statement; -1: not in the table
   Error error_;
 };
 
 class SqliteFile {
  public:
-  static constexpr size_t kMostColumns = 64;
-
   // Opens a database. `name` is for errors. Error: these are not the bytes of a database, or its
   // list of tables is damaged.
   static Result<std::unique_ptr<SqliteFile>> Open(std::unique_ptr<RandomBytes> bytes,
