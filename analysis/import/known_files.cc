@@ -46,7 +46,14 @@ constexpr std::string_view kExport =
 constexpr std::string_view kRocprofJson =
     "record again with `rocprofv3 --output-format json`, and name the result";
 
+constexpr std::string_view kOpStats = "statistics of XProf, which have no events";
+constexpr std::string_view kShowOpStats =
+    "`gpuprof stats overview FILE --format=xprof` shows them, and so do ops, kernels and "
+    "input_pipeline; name the HOST.xplane.pb of the run for all else";
+
 constexpr KnownFile kKnown[] = {
+    {0, "", ".op_stats_v2.pb", kOpStats, kShowOpStats},
+    {0, "", ".op_stats.pb", kOpStats, kShowOpStats},
     {0, "SQLite format 3\0"sv, "_results.db", "a database of rocprofv3 (rocpd)", kRocprofJson},
     {0, "", ".nsys-rep", "a report of Nsight Systems", kExport},
     {0, "", ".qdrep", "a report of Nsight Systems", kExport},
