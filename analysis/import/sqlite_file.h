@@ -3,7 +3,8 @@
 
 // Reads tables of an SQLite database that a stranger may have made. SQLite gets its bytes from
 // here: it opens no file, writes nothing and locks nothing. Only ordinary tables are read, each by
-// one scan: no code of the database runs. One thread an object.
+// one scan: no code of the database runs. SQLite tells what tables there are. Their rows are read
+// without it, except those of rare tables. One thread an object.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +22,7 @@
 
 #include "analysis/base/result.h"
 #include "analysis/import/random_bytes.h"
+#include "analysis/import/sqlite_table.h"
 
 namespace gpuprof::analysis::import {
 
@@ -39,6 +42,7 @@ class SqliteRows {
   // Returns a whole number. None: the row has something else, or nothing.
   std::optional<int64_t> Number(size_t column) const {
     if (!Has(column)) return std::nullopt;
+    if (table_) return NumberInTable(column);
     // The value is this thread's alone: it may be looked at without a copy.
     sqlite3_value* const value = sqlite3_column_value(statement_.get(), place_[column]);
     const int type = sqlite3_value_type(value);
@@ -57,10 +61,28 @@ class SqliteRows {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   static std::optional<int64_t> WholeOf(double value);
+  std::optional<int64_t> NumberInTable(size_t column) const {
+    const auto at = static_cast<size_t>(place_[column]);
+    switch (table_->TypeOf(at)) {
+      case SqliteTable::Type::kInteger:
+        return table_->Integer(at);
+      case SqliteTable::Type::kReal:
+        return WholeOf(table_->Real(at));
+      case SqliteTable::Type::kNone:
+        // This column is the row's own number, which is stored elsewhere.
+        if (place_[column] == row_id_place_) return table_->row_id();
+        return std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
 
+  std::optional<SqliteTable> table_;  // none: SQLite reads the rows, if there are any
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;  // null: the table is not there
   std::string name_;                                   // for errors
-  std::array<int8_t, kMostColumns> place_{};           // in the statement; -1: not in the table
+  // In the statement or in stored rows; -1: not in the table.
+  std::array<int8_t, kMostColumns> place_{};
+  int row_id_place_ = -1;
   Error error_;
 };
 
@@ -88,7 +110,14 @@ class SqliteFile {
   Error Start();
   Error ListTables();
   Error Failure() const;
-  std::set<std::string, std::less<>> ColumnsOf(std::string_view table) const;
+  struct Columns {
+    std::map<std::string, int, std::less<>> places;  // in stored rows
+    int row_id = -1;                                 // the place that stands for the row's number
+    bool is_plain = true;  // each row has all columns, and no column is computed
+  };
+  Columns ColumnsOf(std::string_view table) const;
+  // Returns the first page of a table whose rows can be read without SQLite. 0: they cannot.
+  uint32_t RootOf(std::string_view table) const;
   static int CountSteps(void* file);
 
   std::unique_ptr<RandomBytes> bytes_;
@@ -96,6 +125,7 @@ class SqliteFile {
   sqlite3_vfs vfs_ = {};
   sqlite3* database_ = nullptr;
   uint64_t steps_left_ = 0;
+  std::optional<SqlitePages> pages_;
   std::set<std::string, std::less<>> tables_;
 };
 
