@@ -108,7 +108,8 @@ bool RocprofImporter::SpanOf(const RocprofRecord& record, SpanNs* span) {
 bool RocprofImporter::OnRecord(std::string_view section, const RocprofRecord& record) {
   constexpr uint64_t kRowBytes = 192;  // of a row in the builder, and then in columns
   One& one = *all_.back();
-  const bool is_dispatch = section == "kernel_dispatch";
+  const bool is_counted = section == "counter_collection";
+  const bool is_dispatch = section == "kernel_dispatch" || is_counted;
   if (is_dispatch || section == "memory_copy") {
     Work work;
     if (!SpanOf(record, &work.span)) return true;
@@ -127,7 +128,8 @@ bool RocprofImporter::OnRecord(std::string_view section, const RocprofRecord& re
     work.bytes = record.bytes.value_or(kUnknownBytes);
     // The kind of the record names the operation.
     work.operation = record.kind << 32 | (record.operation & UINT32_MAX);
-    one.work.push_back(work);
+    if (is_dispatch && !is_counted) one.has_dispatches = true;
+    (is_counted ? one.counted : one.work).push_back(work);
     Hold(2 * sizeof work + kRowBytes);
     return true;
   }
@@ -365,6 +367,14 @@ std::vector<Process> RocprofImporter::Build(const std::string& file, int64_t ori
     parts.one = one.get();
     parts.builder = ProcessBuilder(
         static_cast<int32_t>(std::min<int64_t>(one->facts.pid, INT32_MAX)), one->facts.host);
+    // A recording of counters alone has its dispatches there.
+    if (!one->has_dispatches)
+      one->work.insert(one->work.end(), one->counted.begin(), one->counted.end());
+    if (!one->counted.empty()) {
+      parts.builder.AddNote(
+          "counters of " + std::to_string(one->counted.size()) + " kernels are not read" +
+          (one->has_dispatches ? "" : ". Kernels ran one by one while they were counted"));
+    }
     AddDevices(&parts);
     AddCalls(&parts);
     AddWork(&parts);

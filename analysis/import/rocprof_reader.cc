@@ -68,6 +68,21 @@ void ReadDispatch(std::string_view json, RocprofRecord* to) {
   });
 }
 
+void ReadCorrelation(std::string_view json, RocprofRecord* to) {
+  ForEachMember(json, [to](std::string_view key, std::string_view value) {
+    if (key == "internal") Set(value, &to->correlation);
+  });
+}
+
+void ReadDispatchData(std::string_view json, RocprofRecord* to) {
+  ForEachMember(json, [to](std::string_view key, std::string_view value) {
+    if (key == "start_timestamp") to->start_ns = Time(value);
+    if (key == "end_timestamp") to->end_ns = Time(value);
+    if (key == "correlation_id") ReadCorrelation(value, to);
+    if (key == "dispatch_info") ReadDispatch(value, to);
+  });
+}
+
 void ReadRecord(std::string_view json, RocprofRecord* to) {
   ForEachMember(json, [to](std::string_view key, std::string_view value) {
     if (key == "kind") return Set(value, &to->kind);
@@ -78,11 +93,12 @@ void ReadRecord(std::string_view json, RocprofRecord* to) {
     } else if (key == "end_timestamp") {
       to->end_ns = Time(value);
     } else if (key == "correlation_id") {
-      ForEachMember(value, [to](std::string_view inner, std::string_view number) {
-        if (inner == "internal") Set(number, &to->correlation);
-      });
+      ReadCorrelation(value, to);
     } else if (key == "dispatch_info") {
       ReadDispatch(value, to);
+    } else if (key == "dispatch_data") {
+      // A record of counters has the dispatch that they are of.
+      ReadDispatchData(value, to);
     } else if (key == "stream_id") {
       SetHandle(value, &to->stream);
     } else if (key == "src_agent_id") {

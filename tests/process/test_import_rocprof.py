@@ -183,9 +183,25 @@ def test_a_recording_of_kernels_alone_misses_no_calls(tmp_path):
 def test_what_is_not_read_is_told(tmp_path):
     made = a_process()
     made.records("scratch_memory").extend([{"kind": 1}] * 3)
-    made.value["callback_records"]["counter_collection"].extend([{"dispatch_data": {}}] * 2)
+    made.records("memory_allocation").extend([{"kind": 1}] * 2)
     told = gpuprof("stats", "health", "--json", write(tmp_path, rocprof.text_of(made))).out
-    assert b"not read: counter_collection (2), scratch_memory (3)" in told
+    assert b"not read: memory_allocation (2), scratch_memory (3)" in told
+
+
+@pytest.mark.parametrize("has_dispatches", [False, True])
+def test_a_recording_of_counters_has_its_kernels(tmp_path, has_dispatches):
+    made = rocprof.Process(100)
+    made.symbol(1, "k")
+    for i in range(4):
+        made.kernel(1, BOOT + i * MS, BOOT + i * MS + 1000, 0)
+    made.value["callback_records"]["counter_collection"] = [{"thread_id": 7, "dispatch_data": record, "records": [{"value": 1.5}]}
+                                                            for record in made.records("kernel_dispatch")]
+    if not has_dispatches:
+        made.records("kernel_dispatch").clear()
+    path = write(tmp_path, rocprof.text_of(made))
+    assert [(row["name"], row["count"], row["total_ns"]) for row in stats(path, "kernels")["kernels"]] == [("k", 4, 4000)]
+    told = gpuprof("stats", "health", "--json", path).out
+    assert b"counters of 4 kernels are not read" in told and (b"one by one" in told) == (not has_dispatches)
 
 
 def test_wrong_numbers_are_told(tmp_path):
