@@ -88,25 +88,30 @@ std::vector<ForeignFile> RocprofInZip(const InputPath& path) {
   return files;
 }
 
-// Adds the files of a folder, which are shown with `below` before their names. False: the folder is
-// a bundle.
-bool AddFolder(const InputPath& folder, const std::string& below, std::vector<ForeignFile>* files) {
+// Adds the files of a folder, which are shown with `below` before their names. Nothing is added if
+// the folder is a bundle.
+void AddFolder(const InputPath& folder, const std::string& below, std::vector<ForeignFile>* files) {
+  // A folder may have thousands of files of others: the first ones tell whether it has any.
+  constexpr size_t kMostVainLooks = 64;
   std::error_code error;
   size_t entries = 0;
-  std::vector<ForeignFile> found;
+  std::vector<std::string> names;
   for (fs::directory_iterator at(folder.path, error), end;
        !error && at != end && ++entries < kMostEntries; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.ends_with(proto::kTraceSuffix) || name == proto::kBundleFile) return false;
-    if (!HasJsonName(name)) continue;
+    if (name.ends_with(proto::kTraceSuffix) || name == proto::kBundleFile) return;
+    if (HasJsonName(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  size_t looks = 0, found = 0;
+  for (const std::string& name : names) {
+    if (found == 0 && looks++ == kMostVainLooks) return;
     ForeignFile file = FileAt(folder.Below(name));
     file.shown = below + name;
-    if (LooksLikeRocprof(file)) found.push_back(std::move(file));
+    if (!LooksLikeRocprof(file)) continue;
+    files->push_back(std::move(file));
+    ++found;
   }
-  std::sort(found.begin(), found.end(),
-            [](const ForeignFile& a, const ForeignFile& b) { return a.path.path < b.path.path; });
-  std::move(found.begin(), found.end(), std::back_inserter(*files));
-  return true;
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class RocprofImporter final : public RocprofHandler {
     std::unordered_map<uint64_t, std::string> messages;
     std::map<Launch, char> launches;
     std::vector<Work> work;
-    std::vector<Work> counted;  // dispatches of which counters were read
+    std::vector<Work> counted;  // dispatches that have counters
     bool has_dispatches = false;
     std::vector<Call> calls;
     std::map<std::string, uint64_t, std::less<>> unread;

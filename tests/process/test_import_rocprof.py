@@ -157,6 +157,14 @@ def test_files_of_one_machine_have_one_clock(tmp_path):
     assert {each["pid"]: each["first_ns"] for each in info(tmp_path)["processes"]} == {100: 0, 200: 500 * MS, 300: 0}
 
 
+def test_other_files_of_a_folder_are_left_alone(tmp_path):
+    write(tmp_path, rocprof.text_of(a_process()))
+    for i in range(5):
+        write(tmp_path, json.dumps({"traceEvents": [], "number": i}), name=f"0other{i}.json")
+    write(tmp_path, "{}", name="z.json")
+    assert [each["pid"] for each in info(tmp_path)["processes"]] == [100]
+
+
 def test_two_processes_of_one_file(tmp_path):
     path = write(tmp_path, rocprof.text_of(a_process(), a_process(200)))
     assert [each["pid"] for each in info(path)["processes"]] == [100, 200]
