@@ -18,6 +18,19 @@ namespace gpuprof::analysis {
 
 class TextNumbers {
  public:
+  TextNumbers() = default;
+  TextNumbers(TextNumbers&&) = default;
+  TextNumbers& operator=(TextNumbers&&) = default;
+  // A copy has its own texts.
+  TextNumbers(const TextNumbers& other) {
+    bool is_new = false;
+    for (const std::string_view text : other.texts_) NumberOf(text, &is_new);
+  }
+  TextNumbers& operator=(const TextNumbers& other) {
+    if (this != &other) *this = TextNumbers(other);
+    return *this;
+  }
+
   // Returns the number of a text. `is_new`: the text was not known before. The text is copied.
   uint32_t NumberOf(std::string_view text, bool* is_new) {
     const uint64_t wide = std::hash<std::string_view>()(text);

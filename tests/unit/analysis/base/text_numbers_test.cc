@@ -43,6 +43,23 @@ TEST(TextNumbersTest, AMovedObjectBeginsAnew) {
   EXPECT_FALSE(is_new);
 }
 
+TEST(TextNumbersTest, ACopyHasItsOwnTexts) {
+  TextNumbers copy;
+  bool is_new = false;
+  {
+    TextNumbers from;
+    from.NumberOf("first", &is_new);
+    from.NumberOf(std::string(100'000, 'x'), &is_new);
+    copy = from;
+    from.NumberOf("second", &is_new);
+  }
+  EXPECT_EQ(copy.NumberOf("first", &is_new), 0u);
+  EXPECT_EQ(copy.NumberOf(std::string(100'000, 'x'), &is_new), 1u);
+  EXPECT_FALSE(is_new);
+  EXPECT_EQ(copy.NumberOf("second", &is_new), 2u);
+  EXPECT_TRUE(is_new);
+}
+
 TEST(Utf8InTest, OnlyRepairedTextsAreCopied) {
   std::string room;
   const std::string plain = "aten::add and more than eight bytes";
