@@ -21,7 +21,7 @@ class TextNumbers {
   TextNumbers() = default;
   TextNumbers(TextNumbers&&) = default;
   TextNumbers& operator=(TextNumbers&&) = default;
-  // A copy has its own texts.
+  // Copies the texts, too.
   TextNumbers(const TextNumbers& other) {
     bool is_new = false;
     for (const std::string_view text : other.texts_) NumberOf(text, &is_new);
