@@ -21,7 +21,7 @@ class TextNumbers {
   TextNumbers() = default;
   TextNumbers(TextNumbers&&) = default;
   TextNumbers& operator=(TextNumbers&&) = default;
-  // Copies the texts, too.
+  // Makes a copy that has its own texts.
   TextNumbers(const TextNumbers& other) {
     bool is_new = false;
     for (const std::string_view text : other.texts_) NumberOf(text, &is_new);
