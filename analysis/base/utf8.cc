@@ -5,7 +5,25 @@
 
 #include "analysis/base/utf8.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace gpuprof::analysis {
+namespace {
+
+bool IsAscii(std::string_view text) {
+  constexpr uint64_t kHigh = 0x8080808080808080u;
+  size_t at = 0;
+  for (uint64_t bytes = 0; at + sizeof bytes <= text.size(); at += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    if ((bytes & kHigh) != 0) return false;
+  }
+  for (; at < text.size(); ++at)
+    if (static_cast<unsigned char>(text[at]) >= 0x80) return false;
+  return true;
+}
+
+}  // namespace
 namespace {
 
 // The second byte of overlong forms, of surrogates, and of what lies beyond the last code point.
@@ -43,6 +61,7 @@ char32_t CodePointOf(std::string_view text) {
 
 std::string Utf8Of(std::string_view text, bool* is_repaired) {
   std::string out;
+  if (IsAscii(text)) return std::string(text);
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const size_t bytes = CodePointBytes(text.substr(at));
@@ -55,6 +74,12 @@ std::string Utf8Of(std::string_view text, bool* is_repaired) {
     at += bytes == 0 ? 1 : bytes;
   }
   return out;
+}
+
+std::string_view Utf8In(std::string_view text, std::string* room) {
+  if (IsAscii(text)) return text;
+  *room = Utf8Of(text);
+  return *room;
 }
 
 }  // namespace gpuprof::analysis

@@ -27,4 +27,7 @@ char32_t CodePointOf(std::string_view text);
 // the whole file because of one bad byte. `is_repaired`: set if a byte was replaced; may be null.
 std::string Utf8Of(std::string_view text, bool* is_repaired = nullptr);
 
+// Returns the same. A text in ASCII is returned itself, and other texts are put into `room`.
+std::string_view Utf8In(std::string_view text, std::string* room);
+
 }  // namespace gpuprof::analysis

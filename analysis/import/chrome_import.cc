@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/base/parallel.h"
 #include "analysis/import/chrome_reader.h"
-#include "analysis/import/import_memory.h"
+#include "analysis/import/import_inputs.h"
 #include "analysis/import/kineto_importer.h"
 #include "analysis/import/known_files.h"
 
@@ -23,18 +22,21 @@ namespace gpuprof::analysis::import {
 namespace {
 
 // One file: read, then built.
-struct Input {
+struct ChromeInput : ImportInput {
+  void Read(ImportMemory* memory, const OpenOptions& options);
   // What came before a fault is kept.
-  bool IsReadable() const { return !error || text.events != 0; }
+  bool IsRead() const { return !error || text.events != 0; }
+  bool HasRows() const { return true; }
+  std::string Clock() const { return importer.IsWallClock() ? kWallClock : ""; }
+  int64_t FirstNs() const { return first_ns; }
+  NoteCounts& Notes() { return importer.notes(); }
+  void Build(int64_t origin_ns) { processes = importer.Build(file.shown, origin_ns); }
+  void AddFaults(ModelBuilder* model) const;
 
-  ForeignFile file;
   std::optional<MemoryMeter> meter;
   KinetoImporter importer;
   ChromeTextNotes text;
-  Error error;
-  uint64_t file_bytes = 0;
   int64_t first_ns = 0;
-  std::vector<Process> processes;
 };
 
 // Tells what the reader of the text mended or left out.
@@ -69,7 +71,7 @@ class CountingSource : public ByteSource {
   std::atomic<uint64_t>* count_;
 };
 
-Error ReadText(Input* input, std::atomic<uint64_t>* count) {
+Error ReadText(ChromeInput* input, std::atomic<uint64_t>* count) {
   const Result<std::unique_ptr<ByteSource>> file = OpenSource(input->file);
   if (!file.ok()) return file.error();
   // A member gives more bytes than its archive has.
@@ -77,39 +79,40 @@ Error ReadText(Input* input, std::atomic<uint64_t>* count) {
   return ReadChrome(&source, input->file.Title(), &input->importer, &input->text);
 }
 
-void Read(Input* input, ImportMemory* memory, std::atomic<uint64_t>* count) {
-  input->file_bytes = SizeOf(input->file);
-  input->meter.emplace(memory, input->file.Title(), input->file_bytes);
-  input->importer.LimitMemory(&*input->meter);
-  input->error = ReadText(input, count);
-  if (!input->IsReadable()) {
-    input->error = NamedError(input->file, input->error);
+void ChromeInput::Read(ImportMemory* memory, const OpenOptions& options) {
+  file_bytes = SizeOf(file);
+  meter.emplace(memory, file.Title(), file_bytes);
+  importer.LimitMemory(&*meter);
+  error = ReadText(this, options.bytes_read);
+  if (!IsRead()) {
+    error = NamedError(file, error);
     return;
   }
-  AddTextNotes(input->text, !!input->error, &input->importer.notes());
-  input->first_ns = input->importer.Close();
+  AddTextNotes(text, !!error, &importer.notes());
+  first_ns = importer.Close();
 }
 
 // A file that was cut is damaged. One that lacks only the closing brackets has all its events. What
 // follows on an error is not known.
-void AddFaults(const Input& input, ModelBuilder* model) {
-  if (input.error) model->AddFault({input.file.shown, 0, input.error.message});
-  if (input.text.is_damaged) {
-    model->AddFault({input.file.shown, input.text.truncated_at,
+void ChromeInput::AddFaults(ModelBuilder* model) const {
+  if (error) model->AddFault({file.shown, 0, error.message});
+  if (text.is_damaged) {
+    model->AddFault({file.shown, text.truncated_at,
                      "the compressed bytes are cut or damaged: later events are lost"});
-  } else if (!input.error && input.text.is_truncated && input.text.lost_in_end != 0) {
-    model->AddFault({input.file.shown, input.text.truncated_at,
+  } else if (!error && text.is_truncated && text.lost_in_end != 0) {
+    model->AddFault({file.shown, text.truncated_at,
                      "the file ends within an event: it was cut, and later events are lost"});
   }
 }
 
 // Joins files of one process to the first of them.
-void JoinRecordings(const std::vector<std::unique_ptr<Input>>& inputs) {
-  std::vector<Input*> order;
+void JoinRecordings(const std::vector<std::unique_ptr<ChromeInput>>& inputs) {
+  std::vector<ChromeInput*> order;
   for (const auto& input : inputs)
-    if (input->IsReadable()) order.push_back(input.get());
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Input* x, const Input* y) { return x->first_ns < y->first_ns; });
+    if (input->IsRead()) order.push_back(input.get());
+  std::stable_sort(order.begin(), order.end(), [](const ChromeInput* x, const ChromeInput* y) {
+    return x->first_ns < y->first_ns;
+  });
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       if (!order[k]->importer.Follow(&order[i]->importer)) continue;
@@ -119,56 +122,15 @@ void JoinRecordings(const std::vector<std::unique_ptr<Input>>& inputs) {
   }
 }
 
-void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options,
-           ModelBuilder* model) {
-  JoinRecordings(*inputs);
-  int64_t origin = INT64_MAX;
-  for (const auto& input : *inputs) {
-    if (input->IsReadable() && input->importer.IsWallClock())
-      origin = std::min(origin, input->first_ns);
-  }
-  ParallelFor(inputs->size(), options.threads, [&](size_t i, int) {
-    Input& input = *(*inputs)[i];
-    if (!input.IsReadable()) return;
-    const bool is_placed = origin != INT64_MAX && input.importer.IsWallClock();
-    input.processes = input.importer.Build(input.file.shown, is_placed ? origin : input.first_ns);
-  });
-  Trace* trace = &model->trace();
-  trace->origin_realtime_ns = origin;
-  NoteCounts all;
-  for (const auto& input : *inputs) {
-    if (input->file.is_member()) all.Add(ImportNoteKind::kInZip, "", 1);
-    AddFaults(*input, model);
-    if (origin == INT64_MAX && input->IsReadable()) trace->origin_realtime_ns = input->first_ns;
-    for (const ImportNote& note : input->importer.notes().Take())
-      all.Add(note.kind, note.example, note.count);
-    for (Process& process : input->processes) {
-      process.file_bytes = input->file_bytes;
-      model->AddProcess(std::move(process));
-    }
-  }
-  if (trace->origin_realtime_ns == INT64_MAX) trace->origin_realtime_ns = 0;
-  trace->import_notes = all.Take();
-  model->TellProcessesApart();
-}
-
 }  // namespace
 
 Error ImportChrome(const std::vector<ForeignFile>& files, const OpenOptions& options,
                    ModelBuilder* model) {
   model->trace().importer = kChromeImporter;
-  std::vector<std::unique_ptr<Input>> inputs;
-  for (const ForeignFile& file : files) {
-    inputs.push_back(std::make_unique<Input>());
-    inputs.back()->file = file;
-  }
-  ImportMemory memory(options.memory_limit_bytes);
-  ParallelFor(inputs.size(), options.threads,
-              [&](size_t i, int) { Read(inputs[i].get(), &memory, options.bytes_read); });
-  const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
-                                       [](const auto& input) { return input->IsReadable(); });
-  if (!is_any_read) return inputs.front()->error;
-  Build(&inputs, options, model);
+  std::vector<std::unique_ptr<ChromeInput>> inputs;
+  if (Error error = ReadInputs(files, options, &inputs)) return error;
+  JoinRecordings(inputs);
+  BuildInputs(&inputs, options, {}, model);
   return {};
 }
 

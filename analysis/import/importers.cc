@@ -10,6 +10,7 @@
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/chrome_input.h"
 #include "analysis/import/nsys_import.h"
+#include "analysis/import/rocprof_import.h"
 #include "analysis/import/snapshot_import.h"
 #include "analysis/import/xspace_import.h"
 #include "analysis/import/xspace_input.h"
@@ -53,6 +54,9 @@ constexpr Importer kImporters[] = {
     {.name = kSnapshotImporter,
      .find = FindFiles<SnapshotFiles, ImportSnapshots>,
      .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},
+    {.name = kRocprofImporter,
+     .find = FindFiles<RocprofFiles, ImportRocprof>,
+     .find_below = FindFiles<RocprofFilesBelow, ImportRocprof>},
     {.name = kChromeImporter,
      .find = FindFiles<ChromeFiles, ImportChrome>,
      .find_below = FindFiles<ChromeFilesBelow, ImportChrome>,

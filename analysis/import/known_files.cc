@@ -43,7 +43,18 @@ constexpr std::string_view kRecord =
 constexpr std::string_view kExport =
     "export it: `nsys export --type sqlite --output NEW.sqlite FILE`, and name the result";
 
+constexpr std::string_view kRocprofJson =
+    "record again with `rocprofv3 --output-format json`, and name the result";
+
+constexpr std::string_view kOpStats = "statistics of XProf, which have no events";
+constexpr std::string_view kShowOpStats =
+    "`gpuprof stats overview FILE --format=xprof` shows them, and so do ops, kernels and "
+    "input_pipeline; name the HOST.xplane.pb of the run for all else";
+
 constexpr KnownFile kKnown[] = {
+    {0, "", ".op_stats_v2.pb", kOpStats, kShowOpStats},
+    {0, "", ".op_stats.pb", kOpStats, kShowOpStats},
+    {0, "SQLite format 3\0"sv, "_results.db", "a database of rocprofv3 (rocpd)", kRocprofJson},
     {0, "", ".nsys-rep", "a report of Nsight Systems", kExport},
     {0, "", ".qdrep", "a report of Nsight Systems", kExport},
     {0, "", ".qdstrm", "an unfinished report of Nsight Systems", kRecord},

@@ -169,12 +169,12 @@ void NsysImporter::ReadSystemCalls() {
                                        other + ")");
 }
 
-std::string NsysImporter::NvtxText(const SqliteRows& rows) const {
+std::string_view NsysImporter::NvtxText(const SqliteRows& rows, std::string* room) const {
   constexpr size_t kText = 5, kTextId = 6, kMostBytes = 64 << 10;
   if (const std::optional<std::string_view> text = rows.Text(kText); text && !text->empty())
-    return Utf8Of(text->substr(0, kMostBytes));
+    return Utf8In(text->substr(0, kMostBytes), room);
   const std::optional<int64_t> id = rows.Number(kTextId);
-  return id ? std::string(TextOf(*id)) : std::string();
+  return id ? TextOf(*id) : std::string_view();
 }
 
 namespace {
@@ -200,6 +200,7 @@ void NsysImporter::ReadRanges() {
   SqliteRows rows = file_->Read("NVTX_EVENTS", kRangeColumns);
   const bool has_types = rows.Has(kRangeType);
   std::vector<DomainRange> of_domains;
+  std::string room;
   while (Next(&rows)) {
     const int64_t type = has_types ? rows.NumberOr(kRangeType, 0) : kPushPop;
     RangeRow range;
@@ -207,13 +208,13 @@ void NsysImporter::ReadRanges() {
     const bool is_push = type == kPushPop || type == kTextPushPop;
     const bool is_range = is_push || type == kStartEnd || type == kTextStartEnd;
     if (type == kDomain) {
-      std::string name = NvtxText(rows);
+      std::string name(NvtxText(rows, &room));
       Hold(kTextBytes + name.size());
       const auto process = static_cast<uint64_t>(rows.NumberOr(kRangeThread, 0)) >> 24;
       domains_.insert_or_assign({process, rows.NumberOr(kRangeDomain, 0)}, std::move(name));
     } else if (type == kThreadName) {
       const auto [host, timeline] = ThreadOf(rows.Number(kRangeThread));
-      host->builder.NameThread(timeline, NvtxText(rows));
+      host->builder.NameThread(timeline, NvtxText(rows, &room));
     }
     if (!is_mark && !is_range) continue;
     const std::optional<int64_t> start = rows.Number(kRangeStart);
@@ -235,7 +236,7 @@ void NsysImporter::ReadRanges() {
                  : is_push ? proto::RangeKind::kPushPop
                            : proto::RangeKind::kStartEnd;
     const auto [host, timeline] = ThreadOf(rows.Number(kRangeThread));
-    const std::string text = NvtxText(rows);
+    const std::string_view text = NvtxText(rows, &room);
     range.name = host->builder.Intern(text);
     if (range.flags != 0) notes_.Add(ImportNoteKind::kUnmatched, text);
     if (const int64_t domain = rows.NumberOr(kRangeDomain, 0); domain != 0) {

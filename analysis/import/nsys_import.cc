@@ -14,8 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/base/parallel.h"
-#include "analysis/import/import_memory.h"
+#include "analysis/import/import_inputs.h"
 #include "analysis/import/inflating_source.h"
 #include "analysis/import/known_files.h"
 #include "analysis/import/nsys_importer.h"
@@ -30,15 +29,20 @@ using codec::InputPath;
 
 constexpr size_t kMostEntries = 10'000;
 
-struct Input {
-  ForeignFile file;
+struct NsysInput : ImportInput {
+  void Read(ImportMemory* memory, const OpenOptions& options);
+  bool IsRead() const { return importer.has_value(); }
+  bool HasRows() const { return importer->has_rows(); }
+  std::string Clock() const { return importer->IsWallClock() ? kWallClock : ""; }
+  int64_t FirstNs() const { return importer->first_ns(); }
+  NoteCounts& Notes() { return importer->notes(); }
+  void Build(int64_t origin_ns) { processes = importer->Build(file.shown, origin_ns); }
+  void AddFaults(ModelBuilder* model) const;
+
   std::unique_ptr<SqliteFile> database;
   std::optional<MemoryMeter> meter;
   std::optional<NsysImporter> importer;  // none: nothing could be read
-  Error error;
-  uint64_t file_bytes = 0;
   bool is_damaged = false;
-  std::vector<Process> processes;
 };
 
 bool HasNsysName(const std::string& name) {
@@ -76,76 +80,37 @@ std::vector<ForeignFile> ExportsInFolder(const InputPath& path) {
   return files;
 }
 
-void Read(Input* input, ImportMemory* memory) {
-  input->file_bytes = SizeOf(input->file);
+void NsysInput::Read(ImportMemory* memory, const OpenOptions&) {
+  file_bytes = SizeOf(file);
   Result<std::unique_ptr<RandomBytes>> bytes =
-      OpenRandomBytes(input->file, memory->MostOf(input->file_bytes), &input->is_damaged);
+      OpenRandomBytes(file, memory->MostOf(file_bytes), &is_damaged);
   if (!bytes.ok()) {
-    input->error = bytes.error();
+    error = bytes.error();
     return;
   }
-  Result<std::unique_ptr<SqliteFile>> database =
-      SqliteFile::Open(std::move(*bytes), input->file.Title());
-  if (!database.ok()) {
-    input->error = database.error();
+  Result<std::unique_ptr<SqliteFile>> opened = SqliteFile::Open(std::move(*bytes), file.Title());
+  if (!opened.ok()) {
+    error = opened.error();
     return;
   }
-  if (!IsNsysExport(**database)) {
-    input->error = NamedError(input->file, Unreadable(input->file.Title() + ": no export"));
+  if (!IsNsysExport(**opened)) {
+    error = NamedError(file, Unreadable(file.Title() + ": no export"));
     return;
   }
-  input->database = std::move(*database);
-  input->meter.emplace(memory, input->file.Title(), input->file_bytes);
-  input->importer.emplace(input->database.get(), &*input->meter);
-  input->importer->Read();
+  database = std::move(*opened);
+  meter.emplace(memory, file.Title(), file_bytes);
+  importer.emplace(database.get(), &*meter);
+  importer->Read();
 }
 
-void AddFaults(const Input& input, ModelBuilder* model) {
-  if (input.error) model->AddFault({input.file.shown, 0, input.error.message});
-  if (input.is_damaged) {
+void NsysInput::AddFaults(ModelBuilder* model) const {
+  if (error) model->AddFault({file.shown, 0, error.message});
+  if (is_damaged) {
     model->AddFault(
-        {input.file.shown, 0, "the compressed bytes are cut or damaged: later rows are lost"});
+        {file.shown, 0, "the compressed bytes are cut or damaged: later rows are lost"});
   }
-  if (!input.importer) return;
-  for (const std::string& fault : input.importer->faults())
-    model->AddFault({input.file.shown, 0, fault});
-}
-
-void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options,
-           ModelBuilder* model) {
-  const auto has_rows = [](const Input& input) {
-    return input.importer && input.importer->has_rows();
-  };
-  int64_t origin = INT64_MAX;
-  for (const auto& input : *inputs) {
-    if (has_rows(*input) && input->importer->IsWallClock())
-      origin = std::min(origin, input->importer->first_ns());
-  }
-  ParallelFor(inputs->size(), options.threads, [&](size_t i, int) {
-    Input& input = *(*inputs)[i];
-    if (!has_rows(input)) return;
-    const bool is_placed = origin != INT64_MAX && input.importer->IsWallClock();
-    input.processes =
-        input.importer->Build(input.file.shown, is_placed ? origin : input.importer->first_ns());
-  });
-  Trace& trace = model->trace();
-  trace.origin_realtime_ns = origin == INT64_MAX ? 0 : origin;
-  NoteCounts all;
-  for (const auto& input : *inputs) {
-    if (input->file.is_member()) all.Add(ImportNoteKind::kInZip, "", 1);
-    AddFaults(*input, model);
-    if (!input->importer) continue;
-    if (origin == INT64_MAX && has_rows(*input))
-      trace.origin_realtime_ns = input->importer->first_ns();
-    for (const ImportNote& note : input->importer->notes().Take())
-      all.Add(note.kind, note.example, note.count);
-    for (Process& process : input->processes) {
-      process.file_bytes = input->file_bytes;
-      model->AddProcess(std::move(process));
-    }
-  }
-  trace.import_notes = all.Take();
-  model->TellProcessesApart();
+  if (!importer) return;
+  for (const std::string& fault : importer->faults()) model->AddFault({file.shown, 0, fault});
 }
 
 }  // namespace
@@ -179,18 +144,9 @@ std::vector<ForeignFile> NsysFilesBelow(const InputPath&) { return {}; }
 Error ImportNsys(const std::vector<ForeignFile>& files, const OpenOptions& options,
                  ModelBuilder* model) {
   model->trace().importer = kNsysImporter;
-  std::vector<std::unique_ptr<Input>> inputs;
-  for (const ForeignFile& file : files) {
-    inputs.push_back(std::make_unique<Input>());
-    inputs.back()->file = file;
-  }
-  ImportMemory memory(options.memory_limit_bytes);
-  ParallelFor(inputs.size(), options.threads,
-              [&](size_t i, int) { Read(inputs[i].get(), &memory); });
-  const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
-                                       [](const auto& input) { return !!input->importer; });
-  if (!is_any_read) return inputs.front()->error;
-  Build(&inputs, options, model);
+  std::vector<std::unique_ptr<NsysInput>> inputs;
+  if (Error error = ReadInputs(files, options, &inputs)) return error;
+  BuildInputs(&inputs, options, {}, model);
   return {};
 }
 

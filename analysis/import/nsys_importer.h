@@ -115,7 +115,8 @@ class NsysImporter {
   void ReadOverheads(std::string_view table);
   void ReadThreadNames();
   uint32_t FunctionIn(Host* host, int64_t name, bool is_driver);
-  std::string NvtxText(const SqliteRows& rows) const;
+  // Returns a text that is valid until the next row, or until the next use of `room`.
+  std::string_view NvtxText(const SqliteRows& rows, std::string* room) const;
 
   // nsys_device.cc
   void ReadKernels();

@@ -102,6 +102,11 @@ std::string Quoted(std::string_view name) {
 bool BeginsAsSqlite(std::string_view bytes) { return bytes.starts_with("SQLite format 3\0"sv); }
 
 bool SqliteRows::Next() {
+  if (table_) {
+    if (table_->Next()) return true;
+    if (!table_->error().empty() && !error_) error_ = Unreadable(name_ + ": " + table_->error());
+    return false;
+  }
   if (statement_ == nullptr) return false;
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;
@@ -122,7 +127,13 @@ std::optional<int64_t> SqliteRows::WholeOf(double value) {
 }
 
 std::optional<std::string_view> SqliteRows::Text(size_t column) const {
-  const int at = static_cast<int>(column);
+  if (!Has(column)) return std::nullopt;
+  const int at = place_[column];
+  if (table_) {
+    const auto place = static_cast<size_t>(at);
+    if (table_->TypeOf(place) != SqliteTable::Type::kText) return std::nullopt;
+    return table_->Text(place);
+  }
   if (sqlite3_column_type(statement_.get(), at) != SQLITE_TEXT) return std::nullopt;
   const auto* const text = sqlite3_column_text(statement_.get(), at);
   if (text == nullptr) return std::nullopt;
@@ -160,6 +171,7 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::Open(std::unique_ptr<RandomBytes
                                                      std::string name) {
   std::unique_ptr<SqliteFile> file(new SqliteFile(std::move(bytes), std::move(name)));
   if (Error error = file->Start()) return error;
+  file->pages_ = SqlitePages::Of(*file->bytes_);
   if (Error error = file->ListTables()) return error;
   return file;
 }
@@ -213,23 +225,53 @@ Error SqliteFile::ListTables() {
 }
 
 // Leaves out columns that the database computes.
-std::set<std::string, std::less<>> SqliteFile::ColumnsOf(std::string_view table) const {
-  std::set<std::string, std::less<>> columns;
-  constexpr char kList[] = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden=0";
+SqliteFile::Columns SqliteFile::ColumnsOf(std::string_view table) const {
+  enum Column { kName, kHidden, kDefault, kKey, kType };
+  constexpr char kList[] =
+      "SELECT name, hidden, dflt_value, pk, lower(type) FROM pragma_table_xinfo(?1)";
+  constexpr int64_t kShown = 0;
+  Columns columns;
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, kList, -1, &statement, nullptr) != SQLITE_OK) return columns;
   SqliteRows rows;
   rows.statement_.reset(statement);
+  for (int8_t i = 0; i <= kType; ++i) rows.place_[static_cast<size_t>(i)] = i;
   sqlite3_bind_text(statement, 1, table.data(), static_cast<int>(table.size()), SQLITE_STATIC);
-  while (rows.Next())
-    if (const auto name = rows.Text(0)) columns.emplace(*name);
+  int place = 0, keys = 0;
+  while (rows.Next()) {
+    const std::optional<std::string_view> name = rows.Text(kName);
+    const bool is_shown = rows.NumberOr(kHidden, kShown) == kShown;
+    // A row that is older than its column has the column's default.
+    if (!is_shown || rows.Text(kDefault)) columns.is_plain = false;
+    if (name && is_shown) columns.places.emplace(*name, place);
+    if (rows.NumberOr(kKey, 0) != 0) {
+      ++keys;
+      columns.row_id = rows.Text(kType) == "integer" ? place : -1;
+    }
+    ++place;
+  }
+  if (keys > 1) columns.row_id = -1;
   return columns;
+}
+
+uint32_t SqliteFile::RootOf(std::string_view table) const {
+  if (!pages_) return 0;
+  constexpr char kList[] =
+      "SELECT s.rootpage FROM sqlite_schema s, pragma_table_list l WHERE s.type='table' AND "
+      "s.name=?1 AND l.schema='main' AND l.name=s.name AND l.type='table' AND l.wr=0";
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database_, kList, -1, &statement, nullptr) != SQLITE_OK) return 0;
+  SqliteRows rows;
+  rows.statement_.reset(statement);
+  sqlite3_bind_text(statement, 1, table.data(), static_cast<int>(table.size()), SQLITE_STATIC);
+  const int64_t root = rows.Next() ? rows.NumberOr(0, 0) : 0;
+  return root > 0 && root <= UINT32_MAX ? static_cast<uint32_t>(root) : 0;
 }
 
 bool SqliteFile::HasColumn(std::string_view table, std::string_view column) const {
   if (!HasTable(table)) return false;
-  const std::set<std::string, std::less<>> columns = ColumnsOf(table);
-  return columns.find(column) != columns.end();
+  const Columns columns = ColumnsOf(table);
+  return columns.places.find(column) != columns.places.end();
 }
 
 SqliteRows SqliteFile::Read(std::string_view table,
@@ -237,14 +279,29 @@ SqliteRows SqliteFile::Read(std::string_view table,
   SqliteRows rows;
   rows.name_ = name_ + ", table " + std::string(table);
   if (!HasTable(table)) return rows;
-  const std::set<std::string, std::less<>> known = ColumnsOf(table);
+  const Columns known = ColumnsOf(table);
+  rows.place_.fill(-1);
   std::string query = "SELECT ";
-  for (size_t i = 0; i < std::min(columns.size(), kMostColumns); ++i) {
-    const bool has = known.find(columns[i]) != known.end();
-    if (has) rows.has_ |= uint64_t{1} << i;
-    query += (i == 0 ? "" : ",") + (has ? Quoted(columns[i]) : std::string("NULL"));
+  int8_t asked = 0;
+  int last = 0;
+  std::array<int8_t, SqliteRows::kMostColumns> stored{};
+  stored.fill(-1);
+  for (size_t i = 0; i < std::min(columns.size(), SqliteRows::kMostColumns); ++i) {
+    const auto place = known.places.find(columns[i]);
+    if (place == known.places.end()) continue;
+    query += (asked == 0 ? "" : ",") + Quoted(columns[i]);
+    rows.place_[i] = asked++;
+    stored[i] = static_cast<int8_t>(std::min<int>(place->second, INT8_MAX));
+    last = std::max(last, place->second);
   }
-  if (rows.has_ == 0) return rows;
+  if (asked == 0) return rows;
+  const uint32_t root = known.is_plain && last < INT8_MAX ? RootOf(table) : 0;
+  if (root != 0) {
+    rows.place_ = stored;
+    rows.row_id_place_ = known.row_id;
+    rows.table_.emplace(bytes_.get(), *pages_, root, static_cast<size_t>(last));
+    return rows;
+  }
   // No index is used: an index may say other things than its table.
   query += " FROM " + Quoted(table) + " NOT INDEXED";
   sqlite3_stmt* statement = nullptr;

@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/base/parallel.h"
 #include "analysis/base/utf8.h"
-#include "analysis/import/import_memory.h"
+#include "analysis/import/import_inputs.h"
 #include "analysis/import/known_files.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/xspace_importer.h"
@@ -24,18 +23,25 @@ namespace gpuprof::analysis::import {
 namespace {
 
 // One file: read, then built.
-struct Input {
-  ForeignFile file;
+struct XSpaceInput : ImportInput {
+  void Read(ImportMemory* memory, const OpenOptions& options);
+  bool IsRead() const { return importer.has_value(); }
+  bool HasRows() const { return importer->has_rows(); }
+  std::string Clock() const { return importer->IsWallClock() ? kWallClock : ""; }
+  int64_t FirstNs() const { return first_ns; }
+  NoteCounts& Notes() { return importer->notes(); }
+  void Build(int64_t origin_ns) {
+    processes.push_back(importer->Build(file.shown, facts.host, origin_ns));
+  }
+  void AddFaults(ModelBuilder* model) const;
+
   std::optional<XSpaceImporter> importer;
   XSpaceFacts facts;
-  Error error;
   bool is_damaged = false;  // its compressed bytes
-  uint64_t file_bytes = 0;
   int64_t first_ns = 0;
-  std::vector<Process> processes;
 };
 
-void AddNotes(Input* input) {
+void AddNotes(XSpaceInput* input) {
   const XSpaceFacts& facts = input->facts;
   NoteCounts& notes = input->importer->notes();
   const std::string first = "the first at byte " + std::to_string(facts.first_fault_at);
@@ -80,7 +86,7 @@ class LimitedBytes : public RandomBytes {
   uint64_t held_bytes_;
 };
 
-void ReadBytes(const RandomBytes& bytes, ImportMemory* memory, Input* input) {
+void ReadBytes(const RandomBytes& bytes, ImportMemory* memory, XSpaceInput* input) {
   const uint64_t file_bytes = SizeOf(input->file);
   MemoryMeter meter(memory, input->file.Title(), file_bytes);
   input->importer.emplace(input->file_bytes);
@@ -89,96 +95,53 @@ void ReadBytes(const RandomBytes& bytes, ImportMemory* memory, Input* input) {
   input->error = ReadXSpace(limited, input->file.Title(), &*input->importer, &input->facts);
 }
 
-void Read(Input* input, ImportMemory* memory) {
+void XSpaceInput::Read(ImportMemory* memory, const OpenOptions&) {
   const Result<std::unique_ptr<RandomBytes>> bytes =
-      OpenRandomBytes(input->file, memory->MostOf(SizeOf(input->file)), &input->is_damaged);
+      OpenRandomBytes(file, memory->MostOf(SizeOf(file)), &is_damaged);
   if (!bytes.ok()) {
-    input->error = bytes.error();
+    error = bytes.error();
     return;
   }
-  input->file_bytes = (*bytes)->size();
-  ReadBytes(**bytes, memory, input);
-  if (input->facts.planes == 0) {
-    input->importer.reset();
-    if (!input->error) {
-      input->error =
-          Unreadable(input->file.Title() + ": no plane of an XSpace is in the " +
-                     std::to_string(input->file_bytes) +
-                     " bytes of the file; name a file that TensorFlow's or JAX's profiler wrote as "
-                     "HOST.xplane.pb");
+  file_bytes = (*bytes)->size();
+  ReadBytes(**bytes, memory, this);
+  if (facts.planes == 0) {
+    importer.reset();
+    if (!error) {
+      error = Unreadable(file.Title() + ": no plane of an XSpace is in the " +
+                         std::to_string(file_bytes) +
+                         " bytes of the file; name a file that TensorFlow's or JAX's profiler "
+                         "wrote as HOST.xplane.pb");
     }
-    input->error = NamedError(input->file, input->error);
+    error = NamedError(file, error);
     return;
   }
-  AddNotes(input);
-  input->first_ns = input->importer->Close();
+  AddNotes(this);
+  first_ns = importer->Close();
 }
 
-void AddFaults(const Input& input, ModelBuilder* model) {
-  if (input.error) model->AddFault({input.file.shown, 0, input.error.message});
-  if (input.is_damaged) {
-    model->AddFault({input.file.shown, input.facts.truncated_at,
+void XSpaceInput::AddFaults(ModelBuilder* model) const {
+  if (error) model->AddFault({file.shown, 0, error.message});
+  if (is_damaged) {
+    model->AddFault({file.shown, facts.truncated_at,
                      "the compressed bytes are cut or damaged: later events are lost"});
-  } else if (!input.error && input.facts.is_truncated) {
-    model->AddFault({input.file.shown, input.facts.truncated_at,
+  } else if (!error && facts.is_truncated) {
+    model->AddFault({file.shown, facts.truncated_at,
                      "the file ends within a plane: it was cut, and later events are lost"});
   }
-}
-
-void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options, NoteCounts* all,
-           ModelBuilder* model) {
-  Trace* trace = &model->trace();
-  int64_t origin = INT64_MAX;
-  for (const auto& input : *inputs) {
-    if (input->importer && input->importer->has_rows() && input->importer->IsWallClock())
-      origin = std::min(origin, input->first_ns);
-  }
-  ParallelFor(inputs->size(), options.threads, [&](size_t i, int) {
-    Input& input = *(*inputs)[i];
-    if (!input.importer || !input.importer->has_rows()) return;
-    const bool is_placed = origin != INT64_MAX && input.importer->IsWallClock();
-    input.processes.push_back(input.importer->Build(input.file.shown, input.facts.host,
-                                                    is_placed ? origin : input.first_ns));
-  });
-  trace->origin_realtime_ns = origin;
-  for (const auto& input : *inputs) {
-    AddFaults(*input, model);
-    if (!input->importer) continue;
-    if (origin == INT64_MAX && input->importer->has_rows())
-      trace->origin_realtime_ns = input->first_ns;
-    for (const ImportNote& note : input->importer->notes().Take())
-      all->Add(note.kind, note.example, note.count);
-    for (Process& process : input->processes) {
-      process.file_bytes = input->file_bytes;
-      model->AddProcess(std::move(process));
-    }
-  }
-  if (trace->origin_realtime_ns == INT64_MAX) trace->origin_realtime_ns = 0;
-  model->TellProcessesApart();
 }
 
 }  // namespace
 
 Error ImportXSpace(const XSpaceRun& run, const OpenOptions& options, ModelBuilder* model) {
   model->trace().importer = kXSpaceImporter;
-  std::vector<std::unique_ptr<Input>> inputs;
-  for (const ForeignFile& file : run.files) {
-    inputs.push_back(std::make_unique<Input>());
-    inputs.back()->file = file;
-  }
-  ImportMemory memory(options.memory_limit_bytes);
-  ParallelFor(inputs.size(), options.threads,
-              [&](size_t i, int) { Read(inputs[i].get(), &memory); });
-  const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
-                                       [](const auto& input) { return !!input->importer; });
-  if (!is_any_read) return inputs.front()->error;
+  std::vector<std::unique_ptr<XSpaceInput>> inputs;
+  if (Error error = ReadInputs(run.files, options, &inputs)) return error;
   NoteCounts all;
   if (run.other_runs != 0) {
     all.Add(ImportNoteKind::kOtherRun, std::filesystem::path(run.folder).filename().string(),
             run.other_runs + 1);
   }
-  Build(&inputs, options, &all, model);
-  model->trace().import_notes = all.Take();
+  BuildInputs(&inputs, options, std::move(all), model);
   return {};
 }
 

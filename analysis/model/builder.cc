@@ -83,9 +83,8 @@ ProcessBuilder::ProcessBuilder(int32_t pid, std::string host) {
 
 uint32_t ProcessBuilder::Intern(std::string_view text) {
   if (text.empty()) return 0;
-  const auto next = static_cast<uint32_t>(ids_.size()) + kFirstStringId;
   bool is_new = false;
-  const uint32_t id = NumberOf(text, next, &ids_, &is_new);
+  const uint32_t id = ids_.NumberOf(text, &is_new) + kFirstStringId;
   if (is_new) {
     process_.strings.emplace(id, text);
     held_bytes_ += kNameBytes + 2 * text.size();

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "analysis/base/text_map.h"
+#include "analysis/base/text_numbers.h"
 #include "analysis/model/span_order.h"
 #include "analysis/model/table_columns.h"
 #include "analysis/model/trace.h"
@@ -295,7 +296,7 @@ class ProcessBuilder {
   std::optional<uint32_t> further_threads_, further_streams_;
   std::set<uint32_t> joined_;  // timelines whose rows are on others
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
-  TextMap ids_;
+  TextNumbers ids_;
   std::map<std::string, uint32_t> signatures_;  // by their bytes
   std::map<uint32_t, TextMap> functions_;       // by domain
   uint32_t function_count_ = 0;

@@ -18,6 +18,7 @@
 #include "analysis/hlo/text.h"
 #include "analysis/import/xspace_input.h"
 #include "analysis/xprof/op_stats.h"
+#include "analysis/xprof/op_stats_file.h"
 #include "analysis/xprof/pages.h"
 #include "analysis/xprof/space.h"
 
@@ -91,15 +92,26 @@ Error GiveHosts(const InputPath& path, const TakeHost& take) {
   return {};
 }
 
+// Reads statistics that XProf itself made.
+Error ReadHosts(const std::vector<import::ForeignFile>& files, std::vector<OpStats>* hosts) {
+  for (const import::ForeignFile& file : files) {
+    Result<OpStats> stats = xprof::ReadOpStatsFile(file);
+    if (!stats.ok()) return Unreadable(file.Title() + ": " + stats.error().message);
+    hosts->push_back(std::move(*stats));
+  }
+  return {};
+}
+
 Error MakeOfHosts(const Page& page, const std::string& path, XProfPage* made) {
   std::vector<OpStats> hosts;
-  const Error error = GiveHosts(path, [&hosts](Space* space) -> Error {
+  const std::vector<import::ForeignFile> files = xprof::FindOpStats(path);
+  const auto take = [&hosts](Space* space) -> Error {
     Result<OpStats> stats = xprof::StatsOfHost(space);
     if (!stats.ok()) return stats.error();
     hosts.push_back(std::move(*stats));
     return {};
-  });
-  if (error) return error;
+  };
+  if (Error error = files.empty() ? GiveHosts(path, take) : ReadHosts(files, &hosts)) return error;
   const OpStats stats = xprof::CombineHosts(std::move(hosts));
   made->json = page.make(stats);
   if (page.remark != nullptr) made->remark = page.remark(stats);
@@ -108,6 +120,11 @@ Error MakeOfHosts(const Page& page, const std::string& path, XProfPage* made) {
 
 Error MakeOfFile(const Page& page, const std::string& path, XProfPage* made) {
   bool is_made = false;
+  if (!xprof::FindOpStats(path).empty()) {
+    return Unreadable(path +
+                      ": XProf's statistics have no memory events; name the HOST.xplane.pb of the "
+                      "run");
+  }
   return GiveHosts(path, [&](Space* space) -> Error {
     if (is_made)
       return UsageError("this page of XProf is of one host; name one of the run's files");

@@ -14,7 +14,7 @@ class Dump : public Verb {
   void Declare(Options* options) override {
     options->Positional("BUNDLE", &bundle_,
                         "A bundle directory, a .gpt file, or a trace of torch.profiler, "
-                        "TensorFlow, JAX or Nsight Systems");
+                        "TensorFlow, JAX, Nsight Systems or rocprofv3");
     options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);

@@ -56,7 +56,7 @@ class Export : public Verb {
   void Declare(Options* options) override {
     options->Positional("BUNDLE", &bundle_,
                         "A bundle directory, a .gpt file, or a trace of torch.profiler, "
-                        "TensorFlow, JAX or Nsight Systems");
+                        "TensorFlow, JAX, Nsight Systems or rocprofv3");
     const std::string first(analysis::ExportFormats().front().name);
     const std::string formats = OfFormats(&analysis::ExportFormat::meaning, true, "; ");
     const std::string outputs = OfFormats(&analysis::ExportFormat::output, true, ". ");

@@ -21,7 +21,7 @@ class Import : public Verb {
     options->Positional(
         "TRACE", &trace_,
         "A trace of torch.profiler (.json, .json.gz), of TensorFlow or JAX (.xplane.pb), an export "
-        "of Nsight Systems (.sqlite), or a folder of them");
+        "of Nsight Systems (.sqlite), JSON of rocprofv3, or a folder of them");
     options->Value("-o,--output", &output_, "DIR", "The new bundle; an existing one must be empty");
   }
 

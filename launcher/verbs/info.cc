@@ -14,7 +14,7 @@ class Info : public Verb {
   void Declare(Options* options) override {
     options->Positional("BUNDLE", &bundle_,
                         "A bundle directory, a .gpt file, or a trace of torch.profiler, "
-                        "TensorFlow, JAX or Nsight Systems");
+                        "TensorFlow, JAX, Nsight Systems or rocprofv3");
     options->Flag("--json", &json_, "Print JSON");
   }
 

@@ -32,7 +32,7 @@ class Report : public Verb {
   void Declare(Options* options) override {
     options->Positional("BUNDLE", &bundle_,
                         "A bundle directory, a .gpt file, or a trace of torch.profiler, "
-                        "TensorFlow, JAX or Nsight Systems");
+                        "TensorFlow, JAX, Nsight Systems or rocprofv3");
     options->Value("-o,--output", &output_, "FILE", "The new page; -: standard output");
     options->Value("--against", &against_, "BASE",
                    "Another recording: the page compares the recording with it");

@@ -57,7 +57,7 @@ class Stats : public Verb {
     options->Positional(type_.c_str(), &pass_, help_.c_str());
     options->Positional("BUNDLE", &bundle_,
                         "A bundle directory, a .gpt file, or a trace of torch.profiler, "
-                        "TensorFlow, JAX or Nsight Systems",
+                        "TensorFlow, JAX, Nsight Systems or rocprofv3",
                         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");

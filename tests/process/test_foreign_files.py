@@ -195,6 +195,7 @@ FOREIGN = {
     "wide_le.json": (json.dumps(EVENTS).encode("utf-16-le"), "text in UTF-16", "iconv -f UTF-16LE"),
     "wide_be.json": (json.dumps(EVENTS).encode("utf-16-be"), "text in UTF-16", "iconv -f UTF-16BE"),
     "run.sqlite": (None, "an SQLite database without the tables of `nsys export`", "exports of Nsight Systems"),
+    "7_results.db": (None, "a database of rocprofv3 (rocpd)", "rocprofv3 --output-format json"),
     "run.nsys-rep": (b"\x00\x01\x02" * 50, "a report of Nsight Systems", "nsys export --type sqlite"),
     "run.ncu-rep": (b"NVR\0" + bytes(90), "a report of Nsight Compute", "ncu-ui"),
     "thing.pickle": (pickle.dumps({"a": 1}, protocol=4), "pickle", "torch.cuda.memory._dump_snapshot"),
