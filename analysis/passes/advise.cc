@@ -12,6 +12,7 @@
 
 #include "analysis/advice/rule_table.h"
 #include "analysis/advice/thresholds.h"
+#include "analysis/base/enum_word.h"
 #include "analysis/model/windowed_inputs.h"
 #include "analysis/passes/passes.h"
 #include "proto/results/advice.pb.h"
@@ -172,6 +173,18 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
   }
   *result = std::move(out);
   return {};
+}
+
+bool HasFinding(const google::protobuf::Message& result, std::string_view severity) {
+  if (result.GetDescriptor() != results::Advice::descriptor()) return false;
+  const auto& advice = static_cast<const results::Advice&>(result);
+  return std::any_of(advice.findings().begin(), advice.findings().end(),
+                     [&](const results::Finding& finding) {
+                       for (int level = finding.severity(); level >= 0; --level) {
+                         if (WordOf(static_cast<results::Severity>(level)) == severity) return true;
+                       }
+                       return false;
+                     });
 }
 
 }  // namespace gpuprof::analysis

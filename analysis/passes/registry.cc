@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/base/enum_word.h"
 #include "analysis/base/figures.h"
 #include "analysis/base/regular_expression.h"
 #include "analysis/passes/host/short_name_fields.h"
@@ -96,9 +95,8 @@ Error WithVerdicts(PassContext& context, std::unique_ptr<google::protobuf::Messa
 }
 
 const PassEntry* FindPass(std::string_view name) {
-  for (const PassEntry& entry : PassTable()) {
+  for (const PassEntry& entry : PassTable())
     if (entry.info.name == name) return &entry;
-  }
   return nullptr;
 }
 
@@ -578,8 +576,8 @@ Error Ask(std::string_view pass, Session* session, const PassOptions& options,
     std::string known;
     for (const PassEntry& each : PassTable())
       known += (known.empty() ? "" : ", ") + std::string(each.info.name);
-    return {ErrorKind::kUsage,
-            "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
+    const std::string wrong = "There is no pass '" + std::string(pass) + "'; there are: ";
+    return {ErrorKind::kUsage, wrong + known + "."};
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckRareOptions(entry->info.name, options)) return error;
@@ -597,18 +595,6 @@ Error Run(std::string_view pass, Session* session, const PassOptions& options,
   session->ForgetMuch();
   if (!error) FillShortNames(result->get());
   return error;
-}
-
-bool HasFinding(const google::protobuf::Message& result, std::string_view severity) {
-  if (result.GetDescriptor() != results::Advice::descriptor()) return false;
-  const auto& advice = static_cast<const results::Advice&>(result);
-  return std::any_of(advice.findings().begin(), advice.findings().end(),
-                     [&](const results::Finding& finding) {
-                       for (int level = finding.severity(); level >= 0; --level) {
-                         if (WordOf(static_cast<results::Severity>(level)) == severity) return true;
-                       }
-                       return false;
-                     });
 }
 
 }  // namespace gpuprof::analysis
