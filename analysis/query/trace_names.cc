@@ -8,6 +8,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/names.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -36,7 +37,7 @@ void TraceNames::Add(const Process& process) {
   pairs.clear();
   for (const auto& [id, signature] : process.signatures) {
     LaunchShape shape;
-    shape.name = texts_.Intern(process.String(signature.name()));
+    shape.name = texts_.Intern(Demangle(process.String(signature.name()).c_str()));
     CopyDimensions(signature.grid(), &shape.grid);
     CopyDimensions(signature.block(), &shape.block);
     shape.registers = signature.registers();

@@ -15,16 +15,18 @@
 #include "analysis/xprof/space.h"
 
 using gpuprof::analysis::xprof::CombineHosts;
+using gpuprof::analysis::xprof::HloPage;
 using gpuprof::analysis::xprof::InputPipelinePage;
 using gpuprof::analysis::xprof::KernelPage;
 using gpuprof::analysis::xprof::MemoryPage;
 using gpuprof::analysis::xprof::MemoryViewer;
 using gpuprof::analysis::xprof::OpPage;
+using gpuprof::analysis::xprof::OpProfilePage;
 using gpuprof::analysis::xprof::OpStats;
 using gpuprof::analysis::xprof::OverviewPage;
 using gpuprof::analysis::xprof::ReadSpace;
-using gpuprof::analysis::xprof::RemarkOnOps;
 using gpuprof::analysis::xprof::RemarkOnOverview;
+using gpuprof::analysis::xprof::RooflinePage;
 using gpuprof::analysis::xprof::StatsOfHost;
 
 namespace {
@@ -41,7 +43,7 @@ std::string PagesOf(const std::string& bytes, int hosts) {
   }
   const OpStats stats = CombineHosts(std::move(all));
   return OverviewPage(stats) + OpPage(stats) + KernelPage(stats) + InputPipelinePage(stats) +
-         RemarkOnOverview(stats) + RemarkOnOps(stats);
+         RooflinePage(stats) + HloPage(stats) + OpProfilePage(stats) + RemarkOnOverview(stats);
 }
 
 std::string MemoryPageOf(const std::string& bytes) {
