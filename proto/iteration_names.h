@@ -47,55 +47,62 @@ constexpr uint64_t kUntold = IterationName::kUntold;
 // fits counts.
 struct Form {
   const char* text;
-  const char* word;      // what the name begins with
+  uint8_t word_bytes;    // of the word that the name begins with
   IterationPhase phase;  // kUnknown: by the numbers of requests
   bool checks_drafts = false;
 };
 
+// Returns the length of a word. A second pointer in each form would take 32 bytes of the object.
+constexpr uint8_t Length(const char* word) noexcept {
+  uint8_t length = 0;
+  while (word[length] != 0) ++length;
+  return length;
+}
+
 inline constexpr Form kForms[] = {
     // vLLM, for a profiler of PyTorch or for NVTX.
-    {"execute_context_%P(%p)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
-    {"execute_context_%P(%p_%u)_generation_%D(%d)", "execute", IterationPhase::kUnknown},
-    {"execute_context_%P(%p_%u)_generation_%D(%d_%u)", "execute", IterationPhase::kUnknown},
-    {"execute_%t_context_%P(sq%psk%k)_generation_%D(sq%dsk%K)", "execute",
+    {"execute_context_%P(%p)_generation_%D(%d)", Length("execute"), IterationPhase::kUnknown},
+    {"execute_context_%P(%p_%u)_generation_%D(%d)", Length("execute"), IterationPhase::kUnknown},
+    {"execute_context_%P(%p_%u)_generation_%D(%d_%u)", Length("execute"), IterationPhase::kUnknown},
+    {"execute_%t_context_%P(sq%psk%k)_generation_%D(sq%dsk%K)", Length("execute"),
      IterationPhase::kUnknown},
-    {"execute_%t_context_%P(sq%psk%ksqsq%usqsk%u)_generation_%D(sq%dsk%Ksqsq%usqsk%u)", "execute",
-     IterationPhase::kUnknown},
-    {"execute_new_%N_cached_%C", "execute", IterationPhase::kUnknown},
+    {"execute_%t_context_%P(sq%psk%ksqsq%usqsk%u)_generation_%D(sq%dsk%Ksqsq%usqsk%u)",
+     Length("execute"), IterationPhase::kUnknown},
+    {"execute_new_%N_cached_%C", Length("execute"), IterationPhase::kUnknown},
     {"Iteration(%n): %P context requests, %p context tokens, %D generation requests, %d generation "
      "tokens*",
-     "Iteration", IterationPhase::kUnknown},
-    {"Iteration(%n)*", "Iteration", IterationPhase::kUnknown},
+     Length("Iteration"), IterationPhase::kUnknown},
+    {"Iteration(%n)*", Length("Iteration"), IterationPhase::kUnknown},
     // TensorRT-LLM.
     {"[Executor] _forward_step %n: %P ctx reqs, %p ctx tokens, %D gen reqs*",
-     "[Executor] _forward_step", IterationPhase::kUnknown},
-    {"[Executor] _forward_step %n: %P ctx reqs, %D gen reqs*", "[Executor] _forward_step",
+     Length("[Executor] _forward_step"), IterationPhase::kUnknown},
+    {"[Executor] _forward_step %n: %P ctx reqs, %D gen reqs*", Length("[Executor] _forward_step"),
      IterationPhase::kUnknown},
-    {"_forward_step: %P ctx reqs, %D gen reqs*", "_forward_step", IterationPhase::kUnknown},
-    {"executeStep: %P ctx reqs, %D gen reqs*", "executeStep", IterationPhase::kUnknown},
+    {"_forward_step: %P ctx reqs, %D gen reqs*", Length("_forward_step"), IterationPhase::kUnknown},
+    {"executeStep: %P ctx reqs, %D gen reqs*", Length("executeStep"), IterationPhase::kUnknown},
     // sglang.
-    {"step[decode bs=%D g_sq=%d * g_sk=%K*]", "step", IterationPhase::kDecode},
-    {"step[decode bs=%D * g_sk=%K*]", "step", IterationPhase::kDecode},
-    {"step[decode bs=%D*]", "step", IterationPhase::kDecode},
-    {"step[extend bs=%P toks=%p * c_sk=%k*]", "step", IterationPhase::kPrefill},
-    {"step[prefill bs=%P toks=%p*]", "step", IterationPhase::kPrefill},
-    {"step[extend bs=%P toks=%p*]", "step", IterationPhase::kPrefill},
-    {"step[extend bs=%P*]", "step", IterationPhase::kPrefill},
-    {"step[mixed bs=%R c=%P g=%D c_sq=%p c_sk=%k * g_sq=%d g_sk=%K*]", "step",
+    {"step[decode bs=%D g_sq=%d * g_sk=%K*]", Length("step"), IterationPhase::kDecode},
+    {"step[decode bs=%D * g_sk=%K*]", Length("step"), IterationPhase::kDecode},
+    {"step[decode bs=%D*]", Length("step"), IterationPhase::kDecode},
+    {"step[extend bs=%P toks=%p * c_sk=%k*]", Length("step"), IterationPhase::kPrefill},
+    {"step[prefill bs=%P toks=%p*]", Length("step"), IterationPhase::kPrefill},
+    {"step[extend bs=%P toks=%p*]", Length("step"), IterationPhase::kPrefill},
+    {"step[extend bs=%P*]", Length("step"), IterationPhase::kPrefill},
+    {"step[mixed bs=%R c=%P g=%D c_sq=%p c_sk=%k * g_sq=%d g_sk=%K*]", Length("step"),
      IterationPhase::kUnknown},
-    {"step[mixed bs=%R ext=%p dec=%d*]", "step", IterationPhase::kMixed},
-    {"step[mixed bs=%R*]", "step", IterationPhase::kMixed},
-    {"step[target_verify bs=%D*]", "step", IterationPhase::kDecode, true},
-    {"step[idle*]", "step", IterationPhase::kIdle},
-    {"step[%w bs=%R*]", "step", IterationPhase::kUnknown},
+    {"step[mixed bs=%R ext=%p dec=%d*]", Length("step"), IterationPhase::kMixed},
+    {"step[mixed bs=%R*]", Length("step"), IterationPhase::kMixed},
+    {"step[target_verify bs=%D*]", Length("step"), IterationPhase::kDecode, true},
+    {"step[idle*]", Length("step"), IterationPhase::kIdle},
+    {"step[%w bs=%R*]", Length("step"), IterationPhase::kUnknown},
     // ATOM. A batch of 117 that is filled up to 128 is "117/128". With "p=" it prefills, too.
-    {"prefill[bs=%P tok=%p * sk=%k*]", "prefill", IterationPhase::kPrefill},
-    {"prefill[bs=%P tok=%p*]", "prefill", IterationPhase::kPrefill},
-    {"decode[bs=%R* tok=%t p=%P d=%D*]", "decode", IterationPhase::kUnknown},
-    {"decode[bs=%D* tok=%d * sk=%K*]", "decode", IterationPhase::kDecode},
-    {"decode[bs=%D* tok=%d*]", "decode", IterationPhase::kDecode},
-    {"decode[bs=%D*]", "decode", IterationPhase::kDecode},
-    {"eager_decode[bs=%D tok=%d*]", "eager_decode", IterationPhase::kDecode},
+    {"prefill[bs=%P tok=%p * sk=%k*]", Length("prefill"), IterationPhase::kPrefill},
+    {"prefill[bs=%P tok=%p*]", Length("prefill"), IterationPhase::kPrefill},
+    {"decode[bs=%R* tok=%t p=%P d=%D*]", Length("decode"), IterationPhase::kUnknown},
+    {"decode[bs=%D* tok=%d * sk=%K*]", Length("decode"), IterationPhase::kDecode},
+    {"decode[bs=%D* tok=%d*]", Length("decode"), IterationPhase::kDecode},
+    {"decode[bs=%D*]", Length("decode"), IterationPhase::kDecode},
+    {"eager_decode[bs=%D tok=%d*]", Length("eager_decode"), IterationPhase::kDecode},
 };
 
 struct Numbers {
@@ -208,7 +215,7 @@ inline IterationName ReadIterationName(const char* chars, uint32_t bytes) noexce
       continue;
     result.is_iteration = true;
     result.checks_drafts = form.checks_drafts;
-    while (form.word[result.word_bytes] != 0) ++result.word_bytes;
+    result.word_bytes = form.word_bytes;
     result.number = n.iteration;
     if (n.new_requests != names::kUntold) {
       // A request that is not new may still read its prompt.

@@ -63,7 +63,9 @@ const proto::RingHeader* AppendThread(const Host& host, int32_t tid, codec::PbWr
   char schedule[96];
   TaskPath(tid, "comm", path);
   uint32_t bytes = ReadSmallFile(path, name, sizeof(name));
-  if (bytes > 0 && name[bytes - 1] == '\n') --bytes;
+  // It has ended since it was listed. AppendOthers() tells of its ring, if it has one.
+  if (bytes == 0) return nullptr;
+  if (name[bytes - 1] == '\n') --bytes;
   TaskPath(tid, "schedstat", path);
   const bool has_schedule = ReadSmallFile(path, schedule, sizeof(schedule)) > 0;
   const proto::RingHeader* ring = RingOf(host, tid);

@@ -194,25 +194,9 @@ void RenumberCallers(const std::vector<RowRun>& kept, PythonTable* table) {
 }
 
 void KeepRareColumns(proto::ChunkKind kind, const RowPicker& picker, Track* track) {
-  switch (kind) {
-    case proto::ChunkKind::kOp:
-      picker.Keep(&track->op.external);
-      return picker.Keep(&track->op.detail);
-    case proto::ChunkKind::kKernel:
-      picker.Keep(&track->kernel.external);
-      return picker.Keep(&track->kernel.detail);
-    case proto::ChunkKind::kMemcpy:
-      return picker.Keep(&track->memcpy.external);
-    case proto::ChunkKind::kMemset:
-      return picker.Keep(&track->memset.external);
-    case proto::ChunkKind::kApi:
-      return picker.Keep(&track->api.external);
-    case proto::ChunkKind::kPython:
-      if (!picker.keeps_all()) RenumberCallers(picker.kept(), &track->python);
-      return;
-    default:
-      return;
-  }
+  VisitRareColumns(track, kind, [&](auto& column) { picker.Keep(&column); });
+  if (kind == proto::ChunkKind::kPython && !picker.keeps_all())
+    RenumberCallers(picker.kept(), &track->python);
 }
 
 // Cuts samples to the window: one stands for all of its span, which may be long. So figures of

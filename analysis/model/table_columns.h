@@ -204,6 +204,33 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
   }
 }
 
+// Calls on_column(column) with the columns of a track's table that imported rows alone have. They
+// are empty in other tables, and the schema does not list them.
+template <typename OnColumn>
+void VisitRareColumns(Track* track, proto::ChunkKind kind, const OnColumn& on_column) {
+  switch (kind) {
+    case proto::ChunkKind::kOp:
+      on_column(track->op.external);
+      on_column(track->op.detail);
+      return;
+    case proto::ChunkKind::kKernel:
+      on_column(track->kernel.external);
+      on_column(track->kernel.detail);
+      return;
+    case proto::ChunkKind::kMemcpy:
+      on_column(track->memcpy.external);
+      return;
+    case proto::ChunkKind::kMemset:
+      on_column(track->memset.external);
+      return;
+    case proto::ChunkKind::kApi:
+      on_column(track->api.external);
+      return;
+    default:
+      return;
+  }
+}
+
 // Hands the columns on as they cannot be changed.
 template <typename Visitor>
 struct ColumnReading {

@@ -91,7 +91,9 @@ void DropTables(const TableSet& kept, Track* track) {
     track->late_api = std::move(track->api);
   }
   for (const proto::TableSpec& table : proto::kTables) {
-    if (!kept.Has(table.kind)) VisitTable(track, table.kind, &emptier);
+    if (kept.Has(table.kind)) continue;
+    VisitTable(track, table.kind, &emptier);
+    VisitRareColumns(track, table.kind, [](auto& column) { column = {}; });
   }
   if (!ids.empty()) track->api.correlation = std::move(ids);
 }

@@ -18,11 +18,11 @@ namespace {
 
 using Kind = QueryValue::Kind;
 
-// Returns different names: a second "count" is called "count_2".
+// Returns different names, as DuckDB makes them in a subquery: a second "n" is called "n_1".
 std::vector<std::string> DifferentNames(std::vector<std::string> names) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string plain = names[i];
-    for (int number = 2; std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i),
+    for (int number = 1; std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i),
                                    names[i]) != names.begin() + static_cast<ptrdiff_t>(i);
          ++number)
       names[i] = plain + "_" + std::to_string(number);

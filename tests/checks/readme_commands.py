@@ -175,7 +175,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture", "query")))
         known |= OF_OTHERS
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)

@@ -26,7 +26,7 @@ HOSTILE = "\x1b[2J\x07\x7f\x9b2J\r\t\u202e\u2066\u200b\u2028\u2029\u00ad\u034f\u
 NAME = "=cmd|'/c calc'!A0;=1;" + HOSTILE + "`|<b>[x](y)"
 UNSEEN = {c for c in HOSTILE if c not in "[2J"}
 # Verbs that read no trace, each with what it is asked here. A new verb must come to one of these lists.
-OF_A_TRACE = ["stats", "advise", "try", "diff", "report", "baseline", "info", "verify", "dump", "export", "import", "recover"]
+OF_A_TRACE = ["stats", "advise", "try", "diff", "report", "baseline", "info", "verify", "dump", "query", "export", "import", "recover"]
 OTHER_VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "serve", "schema", "doctor", "env", "inject", "install", "completions", "help", "version"]
 
 

@@ -58,6 +58,21 @@ TEST_F(SelectTest, ARowIsInTheWindowInWhichItBegins) {
   EXPECT_EQ(trace_.processes[0].tracks[0].op.rows(), 2u) << "the whole stays";
 }
 
+TEST_F(SelectTest, ColumnsOfImportedRowsGoWithTheirTable) {
+  for (Track& track : trace_.processes[0].tracks) {
+    if (track.device != 1 || !track.is_stream) continue;
+    track.kernel.external = {7};
+    track.kernel.detail = {3};
+  }
+  Selection selection;
+  selection.devices = {0};
+  const auto part = Select(trace_, selection);
+  EXPECT_THAT(StreamOf(*part, 1).kernel.end_ns, IsEmpty());
+  EXPECT_THAT(StreamOf(*part, 1).kernel.external, IsEmpty());
+  EXPECT_THAT(StreamOf(*part, 1).kernel.detail, IsEmpty());
+  EXPECT_THAT(StreamOf(trace_, 1).kernel.detail, ElementsAre(3));
+}
+
 TEST_F(SelectTest, WorkCountsWhereItWasLaunched) {
   Selection selection;
   selection.window = TimeWindow{50, 60};
