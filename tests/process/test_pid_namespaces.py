@@ -165,7 +165,8 @@ def test_stranger_with_the_inner_number_survives(inner, tmp_path, kind):
             assert decoy.poll() is None, f"ctl {action} {process.pid} ended a stranger"
         done = gpuprof("ctl", "start", decoy.pid)
         assert done.status == 3, "awake, it is still no process of this number here"
-        assert gpuprof("ctl", "stop", "all").status in (0, 1)
+        # Only a question: other programs of this machine may be recorded, too.
+        assert gpuprof("ctl", "status", "all").status in (0, 1)
         assert decoy.poll() is None
         assert process.end()[0] == 0
     finally:
