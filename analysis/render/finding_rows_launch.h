@@ -199,6 +199,7 @@ inline constexpr FindingWords kLaunchRows[] = {
     {"SY-007.name", "Steps wait: their thread is blocked and computes nothing"},
     {"SY-007.reason", "every wait was timed"},
     {"SY-007.gain", "waits outside of operations"},
+    {"SY-007.gain_of_sleep", "the program alone knows whether it has to sleep"},
     {"SY-007.blocked_outside_every_operation", "{0} is blocked, outside of every operation."},
     {"SY-007.per_step_called", "{0} per step: {1}, called by {2}."},
     {"SY-007.sleep_less",

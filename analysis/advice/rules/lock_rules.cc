@@ -103,8 +103,17 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
                      {say::Duration(lock->step_blocked_ns() / count), WaitedFor(*lock),
                       say::Name(ShortFunctionName(lock->name()))});
   }
-  SetGain(facts, Bound(gain, "SY-007.gain"), &finding);
-  if (!waits.empty() && waits.front()->kind() == "sleep") finding.Fix("SY-007.sleep_less");
+  // A sleep waits for nothing that can come earlier. Only the program knows whether it is needed.
+  int64_t slept_ns = 0;
+  for (const results::Lock* lock : waits)
+    if (lock->kind() == "sleep") slept_ns += lock->step_blocked_ns();
+  const bool is_sleep = slept_ns / count * 2 >= blocked->mean_ns();
+  if (is_sleep) {
+    SetUnknownGain(facts, "SY-007.gain_of_sleep", blocked->share_ratio(), &finding);
+    finding.Fix("SY-007.sleep_less");
+  } else {
+    SetGain(facts, Bound(gain, "SY-007.gain"), &finding);
+  }
   // Waits for a loader's or tf.data's next batch are no part of this: they are input.
   const bool knows_input = facts.input.loader != nullptr || facts.input.iterators.count != 0;
   finding.Fix(knows_input ? "SY-007.waited_not_for_batches"

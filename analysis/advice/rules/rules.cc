@@ -327,8 +327,10 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   std::erase_if(findings, [&](const Finding& finding) {
     return IsComputed(finding) && HighRatio(finding) < noise;
   });
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return MiddleNs(a) > MiddleNs(b); });
+  // What has no figure stands by its severity: a note comes last.
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return MiddleNs(a) != MiddleNs(b) ? MiddleNs(a) > MiddleNs(b) : a.severity > b.severity;
+  });
   // A program that stands still gains nothing from the rest.
   if (std::optional<Finding> finding = Deadlocked(facts)) {
     findings.insert(findings.begin(), std::move(*finding));

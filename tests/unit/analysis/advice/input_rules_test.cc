@@ -274,6 +274,8 @@ TEST(InputRules, ASureGainComesBeforeALargerBound) {
   const results::Finding* sleep = Find(advice, "SY-007");
   ASSERT_NE(sleep, nullptr);
   EXPECT_THAT(WordsOf(*sleep), HasSubstr("Sleep for a shorter time"));
+  EXPECT_EQ(sleep->gain().method(), results::GAIN_METHOD_NOT_COMPUTED);
+  EXPECT_EQ(sleep->severity(), results::SEVERITY_HIGH);
 }
 
 // A step that sleeps is told to prefetch only if nothing is known of its input.

@@ -80,7 +80,7 @@ TEST(RunWithRanges, ARangeMarksSteps) {
   for (int i = 0; i < 10; ++i) {
     const int64_t at = i * 200 * kMs;
     track.Range("", "step", at, at + 180 * kMs);
-    track.Wait(proto::WaitKind::kSleep, 0, 0x10, at + 20 * kMs, at + 80 * kMs);
+    track.Wait(proto::WaitKind::kInput, 5, 0x10, at + 20 * kMs, at + 80 * kMs);
   }
   PassOptions options;
   options.step_marker = "^step$";
