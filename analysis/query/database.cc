@@ -141,6 +141,18 @@ QueryValue ValueOf(int type, const void* data, size_t row) {
           std::string(text.length <= kInlined ? text.prefix : text.bytes, text.length)};
 }
 
+// Returns DuckDB's words in one line, without the line that points into the statement.
+Error ErrorOf(std::string_view said) {
+  std::string words;
+  while (!said.empty()) {
+    const std::string_view line = said.substr(0, said.find('\n'));
+    said.remove_prefix(std::min(line.size() + 1, said.size()));
+    if (line.starts_with("LINE ")) break;
+    if (!line.empty()) words += (words.empty() ? "" : " ") + std::string(line);
+  }
+  return {ErrorKind::kUsage, std::move(words)};
+}
+
 Error UsageError(std::string message) { return {ErrorKind::kUsage, std::move(message)}; }
 
 std::string Quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
@@ -253,16 +265,16 @@ Error QueryDatabase::Select(const std::string& sql, duckdb::Result* result) {
   *result = {};
   if (count == 0) {
     const char* const said = api_->extract_statements_error(statements);
-    error = UsageError(said != nullptr ? said : "there is no statement; give one SELECT");
+    error = ErrorOf(said != nullptr ? said : "there is no statement; give one SELECT");
   } else if (count > 1) {
     error = UsageError("there are " + std::to_string(count) + " statements; give one SELECT");
   } else if (api_->prepare_extracted_statement(connection_, statements, 0, &prepared) != 0) {
-    error = UsageError(api_->prepare_error(prepared));
+    error = ErrorOf(api_->prepare_error(prepared));
   } else if (const int type = api_->prepared_statement_type(prepared);
              type != duckdb::kSelect && type != duckdb::kExplain) {
     error = UsageError("only SELECT and EXPLAIN are run: tables cannot be changed");
   } else if (api_->execute_prepared(prepared, result) != 0) {
-    error = UsageError(api_->result_error(result));
+    error = ErrorOf(api_->result_error(result));
   }
   if (prepared != nullptr) api_->destroy_prepare(&prepared);
   if (statements != nullptr) api_->destroy_extracted(&statements);

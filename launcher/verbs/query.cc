@@ -30,6 +30,7 @@ class Query : public Verb {
     options->Number("--limit", &limit_, "N", "Largest number of rows in a text table; 0: all");
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text, 0: unlimited; default: the terminal's");
+    options->Flag("--wide", &wide_, "Show all columns, and names in full");
     options->Number("--threads", &threads_, "N", "Threads of the query; 0: as many as processors");
     options->Value("--library", &library_, "FILE", "DuckDB's library libduckdb.so; default: found");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
@@ -55,7 +56,7 @@ class Query : public Verb {
                      : csv_ ? analysis::Format::kCsv
                             : analysis::Format::kText;
     options.limit = limit_;
-    options.width = static_cast<int>(width_);
+    options.width = wide_ ? 0 : static_cast<int>(width_);
     options.threads = static_cast<int>(threads_);
     options.pass.symbolize = !no_symbols_;
     options.pass.symfs = WithoutSlash(symfs_);
@@ -76,7 +77,7 @@ class Query : public Verb {
  private:
   std::string bundle_, sql_, library_, symfs_;
   uint32_t limit_ = kMostRows, width_ = 0, threads_ = 0;
-  bool json_ = false, csv_ = false, no_symbols_ = false;
+  bool json_ = false, csv_ = false, wide_ = false, no_symbols_ = false;
 };
 
 }  // namespace

@@ -185,6 +185,18 @@ def test_a_statement_can_only_read_tables(sql, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before, "a statement made a file"
 
 
+def test_an_error_of_sql_is_one_line():
+    done = query(BUNDLE, "select * from kernel")
+    assert done.status == 2 and done.err.count(b"\n") == 1, done.err
+    assert b"kernel does not exist! Did you mean" in done.err and b"\\n" not in done.err and b"LINE" not in done.err
+
+
+def test_wide_shows_all_columns():
+    shown = query(BUNDLE, "select * from kernels limit 1", "--width=60").out
+    assert b"--wide shows all" in shown
+    assert b"no room" not in query(BUNDLE, "select * from kernels limit 1", "--width=60", "--wide").out
+
+
 def test_without_the_library_an_error_says_where_it_is_from(tmp_path):
     done = gpuprof("query", BUNDLE, "select 1", f"--library={tmp_path / 'none.so'}")
     assert done.status == 2 and b"is not a file" in done.err
