@@ -281,7 +281,7 @@ function Roofs(props: {
 export interface RooflineChartProps {
   /** Those with the most time first. */
   readonly points: readonly RooflineRow[];
-  /** Of the device of the points. */
+  /** Roofs belong to the device of the points. */
   readonly peaks: readonly RooflinePeak[];
   readonly words: ReadonlyMap<string, Word>;
   readonly picked: RooflineRow | null;
