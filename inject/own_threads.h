@@ -23,6 +23,15 @@ inline bool MayHaveOwnThreads() noexcept {
 // Returns how many threads of gpuprof live in this process.
 uint32_t CountOwnThreads() noexcept;
 
+// Waits until all threads of gpuprof that have begun are noted, at most for a second. A thread is
+// in the kernel's lists before it can note itself, and a busy machine lets it wait. A thread of the
+// program; one of gpuprof does not wait.
+void AwaitNotedThreads() noexcept;
+
+// Returns how many threads of the program live in this process, at one moment; 0: not known. A
+// thread of the program.
+uint32_t CountProgramThreads() noexcept;
+
 // Returns whether the number is that of a thread of gpuprof, or was.
 bool IsOwnThread(int tid) noexcept;
 

@@ -60,8 +60,7 @@ int Corrected(int result, Status* status) {
   if (!MayHaveOwnThreads() || result != 0) return result;
   if (!S_ISDIR(status->st_mode) || status->st_size != 0 || status->st_nlink < 3) return result;
   if (!IsTaskFolder(status->st_dev, status->st_ino)) return result;
-  const nlink_t own = CountOwnThreads();
-  if (status->st_nlink > own + 2) status->st_nlink -= own;
+  if (const nlink_t left = CountProgramThreads(); left != 0) status->st_nlink = left + 2;
   return result;
 }
 
@@ -88,6 +87,7 @@ void BeforeSandbox(const char* path) {
     if (!IsDigit(*p) || tid > INT_MAX / 10 - 10) return false;
     tid = tid * 10 + (*p - '0');
   }
+  AwaitNotedThreads();
   struct stat status;
   return IsOwnThread(tid) && raw::Call(SYS_fstat, real.dirfd(folder), raw::Arg(&status)) == 0 &&
          IsTaskFolder(status.st_dev, status.st_ino);
@@ -107,6 +107,7 @@ int WithoutOwnEntries(const char* path, Entry*** list, int count) {
   if (raw::Call(SYS_stat, raw::Arg(path), raw::Arg(&status)) != 0 ||
       !IsTaskFolder(status.st_dev, status.st_ino))
     return count;
+  AwaitNotedThreads();
   int kept = 0;
   for (int i = 0; i < count; ++i) {
     Entry* entry = (*list)[i];
@@ -158,10 +159,10 @@ char* FindNumber(char* text, char* end) {
 // Replaces the number at `number` by that without gpuprof's threads. Returns the text's new end.
 char* Replace(char* number, char* end) {
   char* p = number;
-  int64_t threads = 0;
-  while (p < end && IsDigit(*p) && threads < INT_MAX) threads = threads * 10 + (*p++ - '0');
-  const int64_t left = threads - CountOwnThreads();
-  if (p == number || p == end || left < 1) return end;
+  while (p < end && IsDigit(*p)) ++p;
+  if (p == number || p == end) return end;
+  const uint32_t left = CountProgramThreads();
+  if (left == 0) return end;
   char digits[24];
   Text text(digits, sizeof(digits));
   text.Number(left);
@@ -328,8 +329,7 @@ GPUPROF_EXPORT int statx(int folder, const char* path, int flags, unsigned mask,
   if (!S_ISDIR(status->stx_mode) || status->stx_size != 0 || status->stx_nlink < 3) return result;
   if (!IsTaskFolder(makedev(status->stx_dev_major, status->stx_dev_minor), status->stx_ino))
     return result;
-  const uint32_t own = CountOwnThreads();
-  if (status->stx_nlink > own + 2) status->stx_nlink -= own;
+  if (const uint32_t left = CountProgramThreads(); left != 0) status->stx_nlink = left + 2;
   return result;
 }
 
