@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocates and waits in known functions, once the recorder has had time to find the interpreter."""
+"""Allocates and waits in known functions. Prints "up", and begins when a line comes: a capture has begun then."""
 
 import threading
-import time
 
 KEPT = []
 
@@ -29,7 +28,8 @@ def wait_for(lock):
     lock.acquire()
 
 
-time.sleep(0.7)
+print("up", flush=True)
+input()
 outer(5_000_000)
 Thing().deep(3)
 held = threading.Lock()

@@ -13,7 +13,10 @@ import threading
 import time
 import traceback
 
-HOW_LONG_S = 1
+sys.dont_write_bytecode = True
+import sampler_looks  # noqa: E402
+
+LOOKS = 20
 gate = threading.Lock()
 told = []
 
@@ -154,14 +157,13 @@ if __name__ == "__main__":
     with open(os.path.join(folder, "python_truth_imported.py"), "w") as file:
         file.write("import __main__\n\n__main__.rest()\n")
     sys.path.insert(0, folder)
-    sys.dont_write_bytecode = True
     threads = [threading.Thread(target=way) for way in WAYS]
     gate.acquire()
     for thread in threads:
         thread.start()
     while len(told) < len(threads):
         time.sleep(0.01)
-    time.sleep(HOW_LONG_S)
+    sampler_looks.await_looks(LOOKS)
     gate.release()
     for thread in threads:
         thread.join()
