@@ -11,6 +11,7 @@
 #include "launcher/base/nearest.h"
 #include "launcher/base/settings_file.h"
 #include "launcher/base/text.h"
+#include "launcher/reading/limited_query.h"
 #include "launcher/reading/thresholds.h"
 #include "launcher/serve/page_order.h"
 
@@ -90,6 +91,13 @@ constexpr char kServeFooter[] =
     "it.\n"
     "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port, 3 an input could "
     "not be read.";
+
+constexpr char kMcpFooter[] =
+    "  gpuprof mcp --root runs                     # an assistant starts it so\n\n"
+    "A server of the Model Context Protocol on standard input and output. Only recordings below "
+    "DIR are read.\n"
+    "docs/assistants.md says how an assistant gets it.\n"
+    "Exit status: 0 standard input has ended, 2 wrong usage.";
 
 constexpr char kAttachFooter[] =
     "  gpuprof attach 4711 --for 10s               # record ten seconds, then leave the process\n"
@@ -239,6 +247,8 @@ const std::vector<VerbEntry>& VerbTable() {
        kReportFooter, MakeReport},
       {"serve", "[OPTIONS] BUNDLE", "Show every analysis and the timeline of a large recording",
        kServeFooter, MakeServe},
+      {"mcp", "[OPTIONS]", "Answer the questions of an assistant about recordings", kMcpFooter,
+       MakeMcp},
       {"baseline", "[OPTIONS] save NAME BUNDLE | list | show NAME | remove NAME",
        "Keep the figures of a recording under a name, for later comparisons",
        "  gpuprof baseline save main run1            # then: gpuprof diff --baseline main run2\n\n"
@@ -330,6 +340,7 @@ int Dispatch(const std::vector<std::string>& words) {
   if (name == "--version") name = "version";
   if (name == "__complete") return Complete({words.begin() + 1, words.end()});
   if (name == kPageOrderWord) return CarryOutPageOrder();
+  if (name == kQueryOrderWord) return CarryOutQueryOrder();
   for (const VerbEntry& entry : VerbTable()) {
     if (name == entry.name) return RunVerb(entry, {words.begin() + 1, words.end()});
   }

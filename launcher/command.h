@@ -72,6 +72,7 @@ std::unique_ptr<Verb> MakeExport();
 std::unique_ptr<Verb> MakeImport();
 std::unique_ptr<Verb> MakeReport();
 std::unique_ptr<Verb> MakeServe();
+std::unique_ptr<Verb> MakeMcp();
 std::unique_ptr<Verb> MakeRecover();
 std::unique_ptr<Verb> MakeDoctor();
 std::unique_ptr<Verb> MakeEnv();

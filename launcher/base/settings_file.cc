@@ -7,15 +7,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 // Errors come back as values.
 #define TOML_EXCEPTIONS 0
@@ -80,12 +82,39 @@ bool HasParentPart(const std::string& path) {
   return false;
 }
 
+// Links in the folder may lead out of it.
 bool IsBelowHere(const std::string& path) {
   if (path.empty() || HasParentPart(path)) return false;
-  if (path[0] != '/') return true;
-  char here[PATH_MAX];
-  return getcwd(here, sizeof here) != nullptr && path.starts_with(std::string(here) + "/");
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error) return false;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(here / path, error);
+  if (error) return false;
+  const auto [end, unused] = std::mismatch(here.begin(), here.end(), real.begin(), real.end());
+  return end == here.end();
 }
+
+// What a folder that somebody else has filled must not decide: what runs as this user, and who
+// reaches the user's processes and files.
+struct CommandLineKey {
+  const char* key;
+  const char* what;  // behind "this file may not"
+};
+constexpr CommandLineKey kCommandLineKeys[] = {
+    {"allow-control", "let an assistant control processes"},
+    {"allow-host", "name hosts that a server answers to"},
+    {"allow-peers", "let clients in without a token"},
+    {"folders", "name folders that all users may write"},
+    {"gpu-log", "name files to write"},
+    {"image", "name an image to run"},
+    {"library", "name a library to load"},
+    {"open-to-network", "open a server to the network"},
+    {"set", "set variables of a command"},
+    {"token-file", "name the token of a server"},
+    {"upload", "name a command to run"},
+};
+// Folders that are written to, or whose files are given out.
+constexpr const char* kKeysBelowHere[] = {"baseline-dir", "logdir", "output", "root"};
 
 struct SettingsText {
   std::string text;         // empty: there is no file, or it was passed over
@@ -178,15 +207,15 @@ std::string ReadSettingsFile(const std::string& path, FileSections* sections,
 }
 
 std::string FaultOfFileValue(const std::string& key, const std::string& value) {
-  if (key == "gpu-log") {
-    return "this file may not name files to write; give --gpu-log on the command line";
+  for (const CommandLineKey& each : kCommandLineKeys) {
+    if (key != each.key) continue;
+    return "this file may not " + std::string(each.what) + "; remove the line, and give --" + key +
+           " on the command line";
   }
-  if (key == "output" && !IsBelowHere(value)) {
-    return "'" + value + "' is not below the working directory; give -o on the command line";
-  }
-  if (key == "baseline-dir" && !IsBelowHere(value)) {
-    return "'" + value +
-           "' is not below the working directory; give --baseline-dir on the command line";
+  for (const char* each : kKeysBelowHere) {
+    if (key == each && !IsBelowHere(value))
+      return "'" + value + "' is not below the working directory; give " +
+             (key == "output" ? "-o" : "--" + key) + " on the command line";
   }
   int number = 0;
   if (key == "signal" && ParseSignal(value, &number).empty() && number != 0 && number != SIGUSR1 &&

@@ -29,7 +29,7 @@ namespace {
 std::terminate_handler g_before = nullptr;
 pid_t g_owner = 0;
 char** g_end = nullptr;      // behind the last argument
-char** g_command = nullptr;  // its first word; null: not known, or the verb starts none
+char** g_command = nullptr;  // its first word; null: not known yet, or the verb starts none
 int g_status = kExitUnreadable;
 BundleDirectory* g_bundle = nullptr;
 std::atomic<int> g_times{0};
@@ -79,7 +79,7 @@ void End() noexcept {
         g_bundle->path().c_str());
     EndLikeStarted();
   }
-  if (times == 0) g_bundle->RemoveIfUnused();
+  if (times == 0 && g_bundle != nullptr) g_bundle->RemoveIfUnused();
   RunUnrecorded();
 }
 
@@ -88,7 +88,12 @@ void End() noexcept {
 void PrepareForNoMemory(int argc, char** argv) {
   g_owner = getpid();
   g_end = argv + argc;
-  if (argc > 1 && strcmp(argv[1], "run") == 0) g_status = kExitOwnFailure;
+  if (argc > 1 && strcmp(argv[1], "run") == 0) {
+    g_status = kExitOwnFailure;
+    // Options and settings are not read yet, and there may be no memory for it.
+    for (char** word = argv + 2; word + 1 < g_end && g_command == nullptr; ++word)
+      if (strcmp(*word, "--") == 0) g_command = word + 1;
+  }
   g_before = std::set_terminate(End);
 }
 

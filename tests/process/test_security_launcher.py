@@ -143,6 +143,7 @@ def test_settings_that_others_can_write_are_refused(tmp_path, mode):
     ('gpu-log = "log"', "gpu-log: this file may not name files to write"),
     ('output = "/var/tmp/elsewhere"', "output: '/var/tmp/elsewhere' is not below the working directory"),
     ('output = "a/../../b"', "is not below the working directory"),
+    ('upload = "echo started"', "upload: this file may not name a command to run; remove the line, and give --upload on the command line"),
     ('signal = "15"', "signal: from this file the signal is USR1, USR2, a real-time signal or none"),
 ])
 def test_some_values_come_from_the_command_line_alone(tmp_path, text, words):

@@ -197,6 +197,18 @@ TEST(SettingsFileValues, SomeComeFromTheCommandLineAlone) {
   for (const char* place : {"b", "./b", "a/b..", "..a"})
     EXPECT_EQ(FaultOfFileValue("output", place), "") << place;
   EXPECT_EQ(FaultOfFileValue("output", fs::current_path().string() + "/b"), "");
+  for (const char* key : {"allow-control", "allow-host", "allow-peers", "folders", "image",
+                          "library", "open-to-network", "set", "token-file", "upload"})
+    EXPECT_THAT(FaultOfFileValue(key, "true"), HasSubstr("give --" + std::string(key))) << key;
+  for (const char* key : {"baseline-dir", "logdir", "root"}) {
+    EXPECT_THAT(FaultOfFileValue(key, "/"), HasSubstr("give --" + std::string(key))) << key;
+    EXPECT_EQ(FaultOfFileValue(key, "runs"), "") << key;
+  }
+  const fs::path link = "gpuprof-link-" + std::to_string(getpid());
+  fs::create_symlink("/", link);
+  for (const char* place : {"", "/home"})
+    EXPECT_THAT(FaultOfFileValue("root", link.string() + place), HasSubstr("not below")) << place;
+  fs::remove(link);
   for (const char* number : {"15", "14", "2"})
     EXPECT_THAT(FaultOfFileValue("signal", number), HasSubstr("command line")) << number;
   for (const char* number : {"USR1", "12", "none", "40", "nonsense"})
