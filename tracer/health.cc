@@ -18,6 +18,7 @@
 #include "tracer/jax/sessions.h"
 #include "tracer/python/interpreter.h"
 #include "tracer/python_agent/python_agent.h"
+#include "tracer/python_agent/torch_groups.h"
 #include "tracer/python_calls/call_recorder.h"
 #include "tracer/python_calls/profile_function.h"
 #include "tracer/python_calls/python_calls.h"
@@ -401,6 +402,8 @@ void Drain::WriteHealth() {
   AppendJaxNotes(&writer, jax_);
   AppendCompilerNotes(&writer, kernels_);
   AppendCallNotes(&writer);
+  for (uint32_t i = 0; const char* const group = GroupNote(i); ++i)
+    AppendNote(&writer, "process_group", group);
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
     if (*note != 0) AppendNote(&writer, "cuda", note);

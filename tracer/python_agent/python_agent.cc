@@ -19,6 +19,7 @@
 #include "tracer/python/interpreter.h"
 #include "tracer/python_agent/python_api.h"
 #include "tracer/python_agent/python_exit.h"
+#include "tracer/python_agent/torch_groups.h"
 #include "tracer/python_calls/python_calls.h"
 
 namespace gpuprof::tracer {
@@ -38,6 +39,7 @@ struct Agent {
   bool is_done = false;                   // of this capture: JAX needs no thread any more
   bool has_jax = false;                   // the thread looks after JAX
   std::atomic<bool> has_compiler{false};  // the program has loaded PyTorch's compiler
+  std::atomic<bool> has_groups{false};    // the program has called a collective of PyTorch
   bool has_key = false;
   pthread_key_t key = 0;
   std::atomic<uint32_t> capture{0};
@@ -93,6 +95,10 @@ void CompilerRound() {
   if (agent.has_compiler.load() && inductor::IsDue()) inductor::Look(*agent.python);
 }
 
+void GroupsRound() {
+  if (agent.has_groups.load() && GroupsAreDue()) LookForGroups(*agent.python);
+}
+
 void* Main(void*) {
   agent.host->adopt_program_thread("gpuprof-python");
   pthread_setspecific(agent.key, &agent);
@@ -104,6 +110,7 @@ void* Main(void*) {
                                : 0;
     const uint64_t marks = JaxRound();
     CompilerRound();
+    GroupsRound();
     agent.cpu_ns.store(cpu_before + proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
     const uint64_t pause = calls == 0 || (marks != 0 && marks < calls) ? marks : calls;
     if (pause == 0 && agent.interpreter != nullptr && CallsAreDue(agent.capture.load() != 0))
@@ -135,12 +142,22 @@ bool JaxIsDue(const Host& host) {
   return false;
 }
 
-// Returns whether PyTorch's compiler must be asked what it has generated.
-bool CompilerIsDue(const Host& host) {
-  if ((host.settings->sources & proto::kSourceOps) == 0 || !inductor::IsLoaded()) return false;
-  if (PythonIsOver() || !inductor::IsDue()) return false;
+bool PythonIsReady() {
+  if (PythonIsOver()) return false;
   agent.python = FindPython();
   return agent.python != nullptr && agent.python->is_initialized() != 0;
+}
+
+// Returns whether PyTorch's compiler must be asked what it has generated.
+bool CompilerIsDue(const Host& host) {
+  return (host.settings->sources & proto::kSourceOps) != 0 && inductor::IsLoaded() &&
+         inductor::IsDue() && PythonIsReady();
+}
+
+// Returns whether PyTorch must be asked for its process groups.
+bool GroupsMustBeAsked(const Host& host) {
+  return (host.settings->sources & proto::kSourceOps) != 0 && GroupsAreDue() &&
+         CollectivesAreUsed() && PythonIsReady();
 }
 
 // Returns whether CPython can be entered for what --python asks for, and must be.
@@ -168,6 +185,7 @@ void AgentBeginCapture(const Host* host, uint32_t number, const char* trigger) {
   agent.is_done = false;
   CallsBeginCapture(host, number);
   inductor::BeginCapture();
+  GroupsBeginCapture();
   agent.capture.store(number);
 }
 
@@ -175,13 +193,15 @@ void AgentTick(const Host* host) {
   if (agent.capture.load() == 0) return;
   const bool has_compiler = CompilerIsDue(*host);
   if (has_compiler) agent.has_compiler.store(true);
+  const bool has_groups = GroupsMustBeAsked(*host);
+  if (has_groups) agent.has_groups.store(true);
   if (agent.runs.load() != 0) {
-    if (has_compiler) Wake();
+    if (has_compiler || has_groups) Wake();
     return;
   }
   const bool has_jax = JaxIsDue(*host);
   const bool has_calls = CallsAreReady(*host);
-  if (!has_jax && !has_calls && !has_compiler) return;
+  if (!has_jax && !has_calls && !has_compiler && !has_groups) return;
   agent.is_done = agent.is_done || has_jax;
   agent.has_jax = has_jax;
   if (has_jax) jax::SetAgentThread({Wake, AwaitEnd, host->settings->clock});
@@ -199,6 +219,7 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
   agent.capture.store(0);
   CallsEndCapture();
   inductor::EndCapture();
+  GroupsEndCapture();
   // Where Python has run its exit handlers, the thread has nothing to do there.
   const uint64_t limit = waits ? kEndLimit : kShortEndLimit;
   if (agent.runs.load() != 0) {
@@ -206,8 +227,9 @@ void AgentEndCapture(StopReason reason, const char* trigger) {
     reason == StopReason::kRequest ? AwaitEndUnlessAwaited(limit) : AwaitEnd(limit);
   }
   // What is in CPython is taken out of it where the process goes on.
-  const bool is_due =
-      CallsAreDue(/*is_capturing=*/false) || (agent.has_compiler.load() && inductor::IsDue());
+  const bool is_due = CallsAreDue(/*is_capturing=*/false) ||
+                      (agent.has_compiler.load() && inductor::IsDue()) ||
+                      (agent.has_groups.load() && GroupsAreDue());
   if (reason == StopReason::kRequest && is_due && !PythonIsOver() && agent.runs.load() == 0 &&
       agent.python != nullptr && agent.python->is_initialized() != 0 && StartThread())
     AwaitEndUnlessAwaited(limit);
@@ -219,6 +241,8 @@ void AgentAfterForkChild() {
   jax::RecorderAfterForkChild();
   CallsAfterForkChild();
   inductor::LineMapsAfterForkChild();
+  GroupsAfterForkChild();
+  agent.has_groups.store(false);
   PythonExitAfterFork();
   agent.runs.store(0);
   agent.capture.store(0);

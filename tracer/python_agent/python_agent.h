@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A thread that enters CPython, in captures of programs that have a library which must be asked
-// through Python (JAX), and for what --python asks for. Otherwise no Python is run, and there is no
-// thread.
+// through Python (JAX, PyTorch's compiler and process groups), and for what --python asks for.
+// Otherwise no Python is run, and there is no thread.
 //
 // Python may end the thread inside any call, or hold it there for good, when it comes to its own
 // end. So the thread holds no lock of ours in such a call, and whoever waits for it has a limit.

@@ -14,6 +14,7 @@
 #include "proto/ring.h"
 #include "proto/ticks.h"
 #include "tracer/base/map_table.h"
+#include "tracer/torch/async_ranges.h"
 #include "tracer/torch/input_shapes.h"
 #include "tracer/torch/op_names.h"
 #include "tracer/torch/sequence_number.h"
@@ -59,6 +60,8 @@ struct Observation {
 constinit Observation observation = {};
 constinit std::atomic<bool> observing = false;
 constinit std::atomic<uint32_t> observation_number = 0;
+
+constinit AsyncRanges async_ranges = {};
 
 constinit TorchCounters counters = {};
 void CountUp(uint64_t* counter, uint64_t by = 1) {
@@ -261,6 +264,36 @@ void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) 
   WriteOp(ring, open, place, end);
 }
 
+bool IsAsync(const void* op) {
+  return observation.functions.is_async != nullptr && observation.functions.is_async(op);
+}
+
+uint32_t AsyncOwner() { return observation_number.load(std::memory_order_relaxed); }
+
+// A mark of gloo lasts until its thread has done the work. Other backends have a device for it, and
+// end their marks when it is asked to.
+[[gnu::noinline, gnu::cold]] void BeginAsync(const void* op) {
+  constexpr char kGloo[] = "gloo:";
+  const bool is_kept = strncmp(observation.functions.name(op), kGloo, sizeof kGloo - 1) == 0 &&
+                       async_ranges.Begin(op, AsyncOwner(), Now());
+  if (!is_kept) CountUp(&counters.async);
+}
+
+[[gnu::noinline, gnu::cold]] void EndAsync(const void* op, uint64_t end) {
+  const uint64_t start = async_ranges.End(op, AsyncOwner());
+  RingHeader* const ring = start != 0 ? observation.enter(proto::kSourceOps) : nullptr;
+  if (ring == nullptr) return;
+  if (OpThread* state = StateOf(ring)) {
+    proto::OpenOp mark = {};
+    mark.name =
+        NameId(ring, &state->names, observation.functions.name(op), ring->last_time, WakeDrain());
+    mark.scope = static_cast<uint32_t>(OpScope::kUser);
+    mark.start = start;
+    WriteOp(ring, mark, ring->open_ops.load(std::memory_order_relaxed), end);
+  }
+  observation.leave();
+}
+
 template <OpScope kScope>
 ContextPointer BeginOp(const void* op) {
   constexpr bool kHasInputs = kScope == OpScope::kFunction || kScope == OpScope::kBackward;
@@ -271,9 +304,8 @@ ContextPointer BeginOp(const void* op) {
       BeginWithInputs(op, kScope);
       return {};
     }
-    if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
-        observation.functions.is_async(op)) {
-      CountUp(&counters.async);
+    if (kScope == OpScope::kUser && __builtin_expect(IsAsync(op), 0)) {
+      BeginAsync(op);
       return {};
     }
     if (RingHeader* ring = observation.enter(proto::kSourceOps)) {
@@ -290,10 +322,7 @@ void EndOp(const void* op, void*) {
   const uint64_t end = Now();  // first, so that our own work is outside of the op
   const CallbackTimer timer;
   if (__builtin_expect(binding.is_reading, 0)) return;
-  if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
-      observation.functions.is_async(op)) {
-    return;
-  }
+  if (kScope == OpScope::kUser && __builtin_expect(IsAsync(op), 0)) return EndAsync(op, end);
   if (RingHeader* ring = observation.enter(proto::kSourceOps)) {
     if (OpThread* state = StateOf(ring)) CloseOpOn(ring, state, op, end);
     observation.leave();

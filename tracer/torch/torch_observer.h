@@ -18,7 +18,7 @@ namespace gpuprof::tracer {
 
 struct TorchCounters {
   uint64_t unpaired;    // ops not recorded: their begin was on another thread or before the capture
-  uint64_t async;       // asynchronous spans, which do not nest on a thread: not recorded
+  uint64_t async;       // ranges that end on another thread, and are not of gloo: not recorded
   uint64_t too_deep;    // ops not recorded: more than proto::kMaxOpenOps open on their thread
   uint64_t names_lost;  // ops recorded under the name "table full"
 };
