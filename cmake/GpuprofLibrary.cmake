@@ -74,7 +74,7 @@ function(gpuprof_precompile target)
 endfunction()
 
 # Compiles these files of a target as one with GPUPROF_UNITE: what they all include is parsed once, and templates are
-# made once. Their local names must differ. asan and tsan compile each file alone, so each still includes what it uses.
+# made once. Their local names must differ. tsan and `make lint` compile each file alone: each still includes what it uses.
 function(gpuprof_unite target group)
   if(GPUPROF_UNITE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -104,28 +104,46 @@ function(gpuprof_executable)
   gpuprof_ordinary_target()
 endfunction()
 
+# Links a target with the C library of release GPUPROF_LIBC_FLOOR, and with the compiler's libraries inside.
+function(gpuprof_old_libc target)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  if(NOT GPUPROF_LIBC_FLOOR)
+    return()
+  endif()
+  set(folder "${PROJECT_BINARY_DIR}/libc_floor")
+  if(NOT TARGET gpuprof_libc_floor)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(writer "${PROJECT_SOURCE_DIR}/cmake/libc_floor.py")
+    add_custom_command(OUTPUT "${folder}/libc.so"
+      COMMAND "${Python3_EXECUTABLE}" "${writer}" "${folder}" "${GPUPROF_LIBC_FLOOR}" "${CMAKE_C_COMPILER}"
+      DEPENDS "${writer}" VERBATIM)
+    add_custom_target(gpuprof_libc_floor DEPENDS "${folder}/libc.so")
+  endif()
+  add_dependencies(${target} gpuprof_libc_floor)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/libc_floor.c")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${folder}/libc.so")
+  target_link_options(${target} PRIVATE "-L${folder}" -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--pop-state)
+endfunction()
+
 # Makes an executable run on machines that have only the C library, of release GPUPROF_LIBC_FLOOR or a later one.
 function(gpuprof_portable target)
   # A sanitizer's runtime asks for more, and the program stays on this machine.
   if(GPUPROF_SANITIZE)
     return()
   endif()
-  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-  if(NOT GPUPROF_LIBC_FLOOR)
+  gpuprof_old_libc(${target})
+  if(GPUPROF_LIBC_FLOOR)
+    target_link_options(${target} PRIVATE -Wl,--wrap=__libc_start_main)
+  endif()
+endfunction()
+
+# Does the same for a shared object.
+function(gpuprof_portable_object target)
+  if(GPUPROF_SANITIZE)
     return()
   endif()
-  set(folder "${PROJECT_BINARY_DIR}/libc_floor")
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  set(writer "${PROJECT_SOURCE_DIR}/cmake/libc_floor.py")
-  add_custom_command(OUTPUT "${folder}/libc.so"
-    COMMAND "${Python3_EXECUTABLE}" "${writer}" "${folder}" "${GPUPROF_LIBC_FLOOR}" "${CMAKE_C_COMPILER}"
-    DEPENDS "${writer}" VERBATIM)
-  add_custom_target(${target}_libc_floor DEPENDS "${folder}/libc.so")
-  add_dependencies(${target} ${target}_libc_floor)
-  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/libc_floor.c")
-  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${folder}/libc.so")
-  target_link_options(${target} PRIVATE "-L${folder}" -Wl,--wrap=__libc_start_main
-    -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -Wl,--pop-state)
+  gpuprof_old_libc(${target})
+  target_compile_definitions(${target} PRIVATE GPUPROF_SHARED_OBJECT=1)
 endfunction()
 
 function(gpuprof_test)

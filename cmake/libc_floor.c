@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef GPUPROF_SHARED_OBJECT
 // 2.34: the start of a program. Older releases run the program's own constructors by a function
 // that the compiler's start files gave them, and later start files give none.
 typedef int Main(int, char**, char**);
@@ -48,6 +49,8 @@ int __wrap___libc_start_main(Main* main, int argc, char** argv, Main* init, void
   return __real___libc_start_main(main, argc, argv, init != NULL ? init : RunConstructors, fini,
                                   loader_end, stack_end);
 }
+
+#endif
 
 // 2.33: before, each program had its own copy of these.
 static int StatusAt(int folder, const char* path, struct stat* status, int flags) {

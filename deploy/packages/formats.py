@@ -14,7 +14,7 @@ import tarfile
 import time
 import zipfile
 
-from tree import FLOOR, files_of, version
+from tree import FLOOR, PYTHON, files_of, version
 
 NAME = "gpuprof-tools"
 SUMMARY = "Tells why a GPU program is slower than it could be"
@@ -96,7 +96,10 @@ def deb(tree, out):
 
 
 def wheel(tree, out):
-    """Writes the wheel. The command has a name of its own in it, because another project's `gpuprof` may take that one."""
+    """Writes the wheel. The command has a name of its own in it, because another project's `gpuprof` may take that one.
+
+    The Python package has libgpuprof.so beside it.
+    """
     tag = f"py3-none-manylinux_{FLOOR[0]}_{FLOOR[1]}_{machine()}"
     stem = f"{NAME.replace('-', '_')}-{version()}"
     data, info = f"{stem}.data", f"{stem}.dist-info"
@@ -107,6 +110,10 @@ def wheel(tree, out):
     for name, content, mode in entries_of(tree, ""):
         if name == "bin/gpuprof":
             members.append((f"{data}/scripts/gpuprof-tools", content, 0o755))
+        elif name == "lib/gpuprof/libgpuprof.so":
+            members.append((f"{pathlib.PurePosixPath(PYTHON).name}/libgpuprof.so", content, mode))
+        elif name.startswith(f"lib/gpuprof/{PYTHON}/"):
+            members.append((name.removeprefix("lib/gpuprof/python/"), content, mode))
         elif name.startswith("share/doc/"):
             members.append((f"{info}/{pathlib.PurePosixPath(name).name}", content, mode))
         else:

@@ -21,7 +21,7 @@ import sys
 from typing import NamedTuple, Tuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHIPPED = ("launcher/gpuprof", "inject/libgpuprof_inject.so", "tracer/libgpuprof_tracer.so")
+SHIPPED = ("launcher/gpuprof", "inject/libgpuprof_inject.so", "tracer/libgpuprof_tracer.so", "analysis/libgpuprof.so")
 
 
 class NoticeError(Exception):
@@ -56,6 +56,7 @@ LIBRARIES = [
     Library("libunwind", "MIT", ".deps/libunwind", "libunwind.a", ("comment:.deps/libunwind/include/libunwind-common.h",)),
     Library("cpp-httplib", "MIT", ".deps/httplib", "", (".deps/httplib/include/LICENSE",)),
     Library("JSON for Modern C++", "MIT", "nlohmann-json3-dev"),
+    Library("FlatBuffers", "Apache-2.0", "libflatbuffers-dev"),
     Library("CLI11", "BSD-3-Clause", "libcli11-dev"),
     Library("toml++", "MIT", "libtomlplusplus-dev"),
 ]
@@ -109,6 +110,9 @@ def linked_archives(build):
     """Returns the names of the foreign archives that the shipped files are linked with."""
     names = set()
     for target in SHIPPED:
+        # Built where .deps/pic is.
+        if target == "analysis/libgpuprof.so" and not (build / target).exists():
+            continue
         done = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s", target], capture_output=True, text=True, check=True)
         names |= {pathlib.PurePath(word).name for word in done.stdout.split() if word.endswith(".a")}
     # libunwind comes as two archives.

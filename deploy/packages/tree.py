@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tree of files that each package holds: the command, the two objects, licences and the list of changes."""
+"""The tree of files that each package holds: the command, its objects, the Python package, licences and the list of changes."""
 
 import pathlib
 import re
@@ -11,7 +11,9 @@ import subprocess
 from notices import NoticeError, check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OBJECTS = {"libgpuprof_inject.so": "inject", "libgpuprof_tracer.so": "tracer"}
+OBJECTS = {"libgpuprof_inject.so": "inject", "libgpuprof_tracer.so": "tracer", "libgpuprof.so": "analysis"}
+# Below lib/gpuprof: the module `gpuprof`, which finds libgpuprof.so two folders above itself, or beside itself in a wheel.
+PYTHON = "python/gpuprof"
 # The glibc of the oldest machine that the packages run on (cmake/GpuprofOptions.cmake).
 FLOOR = (2, 28)
 # What a package may ask of the machine: parts of the C library.
@@ -56,6 +58,7 @@ def stage(build, folder):
         subprocess.run(["strip", "--strip-unneeded", "-o", str(target), str(source)], check=True)
         target.chmod(0o755)
         check_portable(target)
+    shutil.copytree(ROOT / PYTHON, folder / "lib" / "gpuprof" / PYTHON, ignore=shutil.ignore_patterns("__pycache__"))
     documents = folder / "share" / "doc" / "gpuprof"
     documents.mkdir(parents=True)
     for name in ("LICENSE", "CHANGELOG.md"):

@@ -18,7 +18,7 @@ from cli_support import build_dir, clean_env
 from waiting import LIMIT_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST_BYTES = 15_000_000
+MOST_BYTES = 24_000_000
 sys.path.insert(0, str(ROOT / "deploy" / "packages"))
 import notices  # noqa: E402  (deploy/packages/notices.py)
 import tree as package_tree  # noqa: E402  (deploy/packages/tree.py)
@@ -71,11 +71,11 @@ def records(command, cwd, **more):
 
 
 def test_the_files_need_the_c_library_alone(packages):
-    for path in [packages / "tree" / "bin" / "gpuprof", *sorted((packages / "tree" / "lib" / "gpuprof").iterdir())]:
+    for path in [packages / "tree" / "bin" / "gpuprof", *sorted((packages / "tree" / "lib" / "gpuprof").glob("*.so"))]:
         libraries, newest = package_tree.needs_of(path)
         assert libraries <= package_tree.MACHINE_LIBRARIES, path
         assert newest <= (2, 28), path
-    assert {path.name for path in (packages / "tree" / "lib" / "gpuprof").iterdir()} == set(package_tree.OBJECTS)
+    assert {path.name for path in (packages / "tree" / "lib" / "gpuprof").iterdir()} == {*package_tree.OBJECTS, "python"}
 
 
 def test_a_tree_that_cannot_be_written_records_under_a_strange_path(unpacked, tmp_path):
@@ -167,6 +167,18 @@ def test_the_wheel_brings_two_commands(environment, tmp_path, name):
     link.parent.mkdir()
     link.symlink_to(environment / "bin" / name)
     assert run(link, "--version", cwd=tmp_path).stdout == f"gpuprof {package_tree.version()}\n"
+
+
+def test_the_wheel_and_the_tree_have_the_python_package(environment, unpacked, tmp_path):
+    code = ("import sys; sys.path[:0] = sys.argv[1:]; import gpuprof, pathlib; print(gpuprof.__version__); "
+            "print(pathlib.Path(gpuprof.__file__).parent); gpuprof.open('nothing')")
+    # PYTHONPATH cannot hold a colon.
+    for python, folder in ((environment / "bin" / "python", []), (sys.executable, [unpacked / "lib" / "gpuprof" / "python"])):
+        done = run(python, "-B", "-c", code, *folder, cwd=tmp_path)
+        version, place = done.stdout.split("\n")[:2]
+        assert version == package_tree.version(), done.stderr
+        assert place.startswith((str(environment), str(unpacked)))
+        assert "RecordingError" in done.stderr and "nothing" in done.stderr
 
 
 def test_doctor_tells_two_installations_apart(environment, tmp_path):
