@@ -210,9 +210,10 @@ inline IterationName ReadIterationName(const char* chars, uint32_t bytes) noexce
   namespace names = iteration_names;
   IterationName result;
   for (const names::Form& form : names::kForms) {
+    // Each form begins with a letter or a bracket. Most names fail there.
+    if (bytes == 0 || names::Small(form.text[0]) != names::Small(chars[0])) continue;
     names::Numbers n;
-    if (bytes == 0 || names::Match(form.text, chars, chars + bytes, &n) != names::Fit::kYes)
-      continue;
+    if (names::Match(form.text, chars, chars + bytes, &n) != names::Fit::kYes) continue;
     result.is_iteration = true;
     result.checks_drafts = form.checks_drafts;
     result.word_bytes = form.word_bytes;

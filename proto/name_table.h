@@ -93,6 +93,12 @@ class NameTable {
   template <typename Wake>
   Defined Define(RingHeader* ring, Text* text, uint64_t now, Wake wake) noexcept;
 
+  // Returns whether the present file has the text, or is about to get it.
+  bool IsDefined(const Text& text) const noexcept {
+    return text.defined.load(std::memory_order_relaxed) / 2 ==
+           file_number_.load(std::memory_order_relaxed);
+  }
+
   // Makes every name be defined again, because the process writes another file. Call in a forked
   // child, or while nothing is named.
   void BeginFile() noexcept { file_number_.fetch_add(1, std::memory_order_relaxed); }

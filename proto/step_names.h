@@ -77,6 +77,8 @@ inline bool IsWantedRange(NameText name, NameText domain, const char* wanted) no
 inline bool IsStepWord(NameText name, NameText domain, const char* wanted) noexcept {
   if (wanted[0] != 0) return IsWantedRange(name, domain, wanted);
   for (const char* word : kStepWords) {
+    // The first letter refuses most names.
+    if (name.bytes == 0 || (name.chars[0] | 0x20) != (word[0] | 0x20)) continue;
     if (strlen(word) == name.bytes && strncasecmp(name.chars, word, name.bytes) == 0) return true;
   }
   return false;

@@ -43,8 +43,7 @@ struct DeviceSide {
 };
 
 void FindDevice(PassContext& context, size_t index, DeviceSide* side) {
-  const results::Steps& steps = DeviceStepsOf(context, index);
-  for (const results::DeviceSeries& series : steps.device_series()) {
+  for (const results::DeviceSeries& series : DeviceSeriesOf(context, index)) {
     const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
                           series.window() == results::STEP_WINDOW_ALL;
     if (!is_whole || series.busy_ns() <= side->series.busy_ns()) continue;
@@ -52,7 +51,7 @@ void FindDevice(PassContext& context, size_t index, DeviceSide* side) {
     side->process = index;
     side->steps.clear();
     side->kernel_counts.clear();
-    for (const results::DeviceStep& step : steps.device_steps()) {
+    for (const results::DeviceStep& step : DeviceStepsOf(context, index).device_steps()) {
       if (step.window() != series.window() || step.device() != series.device()) continue;
       side->kernel_counts.push_back(step.kernel_count());
       if (step.window() == results::STEP_WINDOW_PERIOD && !step.warmup())

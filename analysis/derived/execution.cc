@@ -57,10 +57,11 @@ const std::vector<ExecutionFinder::Region>& ExecutionFinder::RegionsOf(uint32_t 
   if (regions.size() == table.rows()) return regions;
   const OpTree& tree = ops_->tree(track);
   regions.assign(table.rows(), Region::kNone);
+  const Column<uint32_t>::Reader names(table.name);
   for (size_t i = 0; i < table.rows(); ++i) {  // parents come first
     const uint32_t row = tree.in_order(i);
     const uint32_t parent = tree.parent(row);
-    const Region own = RegionOf(table.name[row]);
+    const Region own = RegionOf(names[row]);
     regions[row] = own != Region::kNone || parent == OpTree::kNone ? own : regions[parent];
   }
   return regions;

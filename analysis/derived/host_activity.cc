@@ -43,6 +43,17 @@ constexpr NameRule kNames[] = {
     {"triton.compile", results::TIME_CATEGORY_COMPILE},
 };
 
+// Each name of kNames contains one of them. Most names of a program contain none.
+constexpr std::string_view kStems[] = {"Iter", "feed", "save", "ompile", "dynamo"};
+
+constexpr bool HasStem(std::string_view name) {
+  return std::any_of(std::begin(kStems), std::end(kStems), [name](std::string_view stem) {
+    return name.find(stem) != std::string_view::npos;
+  });
+}
+static_assert(std::all_of(std::begin(kNames), std::end(kNames),
+                          [](const NameRule& rule) { return HasStem(rule.piece); }));
+
 constexpr NameRule kCalls[] = {
     {"Synchronize", results::TIME_CATEGORY_SYNC},
     {"ModuleLoad", results::TIME_CATEGORY_COMPILE},
@@ -95,7 +106,10 @@ class SpansOfThread {
     std::unordered_map<uint32_t, TimeCategory> known;
     for (size_t row = 0; row < table.rows(); ++row) {
       const auto [at, is_new] = known.try_emplace(name_of(row), results::TIME_CATEGORY_NONE);
-      if (is_new) at->second = HostCategoryOfName(process.String(at->first));
+      if (is_new) {
+        const auto name = process.strings.find(at->first);
+        if (name != process.strings.end()) at->second = HostCategoryOfName(name->second);
+      }
       if (at->second != results::TIME_CATEGORY_NONE)
         Add(at->second, table.end_ns[row], table.duration_ns[row]);
     }
@@ -133,6 +147,7 @@ class SpansOfThread {
 }  // namespace
 
 TimeCategory HostCategoryOfName(std::string_view name) {
+  if (!HasStem(name)) return results::TIME_CATEGORY_NONE;
   return FirstOf(name, std::begin(kNames), std::end(kNames));
 }
 

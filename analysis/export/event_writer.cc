@@ -154,7 +154,7 @@ void EventWriter::Key(std::string_view key) {
   text_ += ": ";
 }
 
-void EventWriter::Arg(std::string_view key, double value) {
+void EventWriter::RealArg(std::string_view key, double value) {
   if (!std::isfinite(value)) return;
   Key(key);
   char digits[32];

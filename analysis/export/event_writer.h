@@ -3,12 +3,6 @@
 
 // Events of a Chrome trace as text, gathered into pieces for a sink. The layout of lines is
 // Kineto's. For ExportChrome, one thread.
-//
-// An event is begun, gets arguments, and is ended:
-//
-//   writer.Span("kernel", name, place, start_ns, duration_ns);
-//   writer.Arg("stream", 7);
-//   writer.End();
 
 #pragma once
 
@@ -19,24 +13,15 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
+#include "analysis/export/event_out.h"
 
 namespace gpuprof::analysis {
-
-// The row in which an event is shown: of a thread or of a stream.
-struct Place {
-  std::string_view pid;  // JSON: a number, or a text in quotes
-  int64_t tid = 0;
-};
-
-// Kineto's categories of arrows: from a call to its work, and from the forward pass to the backward
-// pass.
-inline constexpr std::string_view kLaunchFlow = "ac2g", kBackwardFlow = "fwdbwd";
 
 // Adds the text as a string of JSON, in double quotes. What a terminal would obey or not show is
 // written as escapes, which readers of JSON undo. Bytes that are not UTF-8 become U+FFFD.
 void AppendJsonString(std::string_view text, std::string* out);
 
-class EventWriter {
+class EventWriter : public EventOut {
  public:
   EventWriter(Sink sink, void* context) : sink_(sink), context_(context) {}
 
@@ -50,52 +35,34 @@ class EventWriter {
     text_.append(digits, static_cast<size_t>(end.ptr - digits));
   }
 
-  // Begins a slice. A slice without a category has "".
   void Span(std::string_view category, std::string_view name, const Place& place, int64_t start_ns,
-            int64_t duration_ns);
-  // Begins a moment. `scope`: t of the thread, g of the whole trace.
+            int64_t duration_ns) override;
   void Instant(std::string_view category, std::string_view name, const Place& place,
-               int64_t time_ns);
+               int64_t time_ns) override;
   // Begins an event that describes a process or a thread.
   void Metadata(std::string_view name, const Place& place);
   // Begins the values of a counter.
   void Counter(std::string_view name, std::string_view pid, int64_t time_ns);
-  // Begins the begin or the end of a slice that is not of one thread alone.
   void AsyncBegin(std::string_view category, std::string_view name, uint64_t id, const Place& place,
-                  int64_t time_ns) {
+                  int64_t time_ns) override {
     Async('b', category, name, id, place, time_ns);
   }
   void AsyncEnd(std::string_view category, std::string_view name, uint64_t id, const Place& place,
-                int64_t time_ns) {
+                int64_t time_ns) override {
     Async('e', category, name, id, place, time_ns);
   }
   // Writes the whole recording, with its begin and end. Kineto calls it "Trace".
   void Recording(int64_t start_ns, int64_t end_ns);
-  // Writes a whole arrow's begin or end.
-  void FlowStart(std::string_view category, uint64_t id, const Place& place, int64_t time_ns);
-  void FlowEnd(std::string_view category, uint64_t id, const Place& place, int64_t time_ns);
-
-  // Adds an argument to the event.
-  template <std::integral T>
-  void Arg(std::string_view key, T value) {
-    Key(key);
-    Number(value);
-  }
-  void Arg(std::string_view key, std::string_view text) {
-    Key(key);
-    Text(text);
-  }
-  void Arg(std::string_view key, double value);
-  // Adds an argument whose value is JSON already.
-  void JsonArg(std::string_view key, std::string_view json) {
+  void FlowStart(std::string_view category, uint64_t id, const Place& place,
+                 int64_t time_ns) override;
+  void FlowEnd(std::string_view category, uint64_t id, const Place& place,
+               int64_t time_ns) override;
+  void JsonArg(std::string_view key, std::string_view json) override {
     Key(key);
     text_ += json;
   }
-  // Adds the members of an object of JSON, without its braces.
-  void Members(std::string_view members);
-
-  // Ends an event. Returns false if the sink wants no more.
-  bool End();
+  void Members(std::string_view members) override;
+  bool End() override;
   bool Flush();
 
   uint64_t events() const { return events_; }
@@ -103,6 +70,19 @@ class EventWriter {
  private:
   static constexpr size_t kPieceBytes = 64 * 1024;
 
+  void SignedArg(std::string_view key, int64_t value) override {
+    Key(key);
+    Number(value);
+  }
+  void UnsignedArg(std::string_view key, uint64_t value) override {
+    Key(key);
+    Number(value);
+  }
+  void RealArg(std::string_view key, double value) override;
+  void TextArg(std::string_view key, std::string_view text) override {
+    Key(key);
+    Text(text);
+  }
   void Begin();
   void Key(std::string_view key);
   void OpenArgs();

@@ -4,6 +4,8 @@
 // The table of exports: a row for each format of `gpuprof export` (analysis.h).
 
 #include "analysis/analysis.h"
+#include "analysis/arrow/arrow_export.h"
+#include "analysis/export/parquet.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -24,6 +26,19 @@ constexpr ExportFormat kFormats[] = {
      .example = "logdir",
      .to_folder = ExportXSpace,
      .without_steps = "no steps were found: XProf's pages about steps stay empty"},
+    {.name = "parquet",
+     .meaning = "a data set of Parquet files for Spark, DuckDB and pandas, a folder for each rank",
+     .output = "the folder of the data set, which may exist",
+     .place = "the folder",
+     .example = "dataset",
+     .to_folder = ExportParquet,
+     .without_steps = "no steps were found: the column step is empty"},
+    {.name = "arrow",
+     .meaning = "tables for pandas, polars, pyarrow and DuckDB",
+     .output = "the folder of the new files NAME.arrow, one for each table",
+     .place = "the folder",
+     .example = "tables",
+     .to_folder = ExportArrow},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices did, as events of a Chrome trace: kernels, copies, memsets and waits, each with the
+// What devices did, as events in Kineto's words: kernels, copies, memsets and waits, each with the
 // arrow from its call. One thread.
 
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/event_records.h"
+#include "analysis/export/event_out.h"
 #include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
@@ -23,7 +24,7 @@ class GpuEvents {
  public:
   // Uses all arguments, which must outlive it.
   GpuEvents(const Process& process, const Places& places, const OpLinks& links,
-            const CallIndex& calls, bool is_imported, EventWriter* out)
+            const CallIndex& calls, bool is_imported, EventOut* out)
       : process_(process),
         places_(places),
         links_(links),
@@ -62,7 +63,7 @@ class GpuEvents {
   const CallIndex& index_;
   EventRecords records_;
   ObjectMembers members_;  // about collectives
-  EventWriter* out_;
+  EventOut* out_;
   const Track* home_ = nullptr;                 // the track of this stream whose device is known
   std::unordered_map<uint64_t, Shape> shapes_;  // by signature and device
 };

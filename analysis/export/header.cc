@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analysis/model/cuda_versions.h"
+#include "analysis/model/process_groups.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -110,6 +111,27 @@ void WriteVersions(const std::vector<const Process*>& processes, EventWriter* ou
   }
 }
 
+// Writes the process groups of the first process that has some: a file is of one rank.
+void WriteProcessGroups(const std::vector<const Process*>& processes, EventWriter* out) {
+  std::vector<ProcessGroup> groups;
+  for (size_t i = 0; i < processes.size() && groups.empty(); ++i) groups = GroupsOf(*processes[i]);
+  if (groups.empty()) return;
+  out->Raw(", \"pg_count\": " + std::to_string(groups.size()) + ", \"pg_config\": [");
+  bool is_first = true;
+  for (const ProcessGroup& group : groups) {
+    out->Raw(is_first ? "\n    {\"pg_name\": " : ",\n    {\"pg_name\": ");
+    is_first = false;
+    out->Text(group.name);
+    out->Raw(", \"pg_desc\": ");
+    out->Text(group.description);
+    out->Raw(", \"pg_size\": " + std::to_string(group.ranks.size()) + ", \"ranks\": [");
+    for (size_t i = 0; i < group.ranks.size(); ++i)
+      out->Raw((i == 0 ? "" : ", ") + std::to_string(group.ranks[i]));
+    out->Raw("]}");
+  }
+  out->Raw("]");
+}
+
 }  // namespace
 
 void WriteHeader(const Trace& trace, const std::vector<const Process*>& processes,
@@ -129,6 +151,7 @@ void WriteHeader(const Trace& trace, const std::vector<const Process*>& processe
     out->Raw("  \"distributedInfo\": {\"rank\": " + rank);
     const std::string world = WorldSizeOf(processes);
     if (!world.empty()) out->Raw(", \"world_size\": " + world);
+    WriteProcessGroups(processes, out);
     out->Raw("},\n");
   }
   if (const std::string host = OnlyHost(processes); !host.empty()) {

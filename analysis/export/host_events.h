@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What threads did, as events of a Chrome trace: operations, ranges, calls of Python functions and
+// What threads did, as events in Kineto's words: operations, ranges, calls of Python functions and
 // of CUDA, overheads and tensor memory. One thread.
 
 #pragma once
@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "analysis/derived/backward_links.h"
+#include "analysis/export/event_out.h"
 #include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
@@ -23,7 +24,7 @@ class HostEvents {
  public:
   // Uses all arguments, which must outlive it. `is_imported`: from a file of this format.
   HostEvents(const Process& process, const Places& places, const OpLinks& links, bool is_imported,
-             EventWriter* out)
+             EventOut* out)
       : process_(process),
         places_(places),
         links_(links),
@@ -53,7 +54,7 @@ class HostEvents {
   BackwardLinks backward_;
   ObjectMembers members_;
   bool is_imported_;
-  EventWriter* out_;
+  EventOut* out_;
   uint64_t python_ids_ = 0;  // of the tracks before
   uint64_t async_ids_ = 0;   // of slices that are not of one thread alone
   std::string unknown_;      // the last name that is not in the table

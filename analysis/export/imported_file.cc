@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/export/row_blocks.h"
+#include "analysis/model/flight_dump.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
 #include "proto/container.h"
@@ -79,6 +80,7 @@ class Writer {
 
   // Returns why a reader could not give the process back as it is; empty: it can.
   std::string WhyNot() const {
+    if (FlightDumpOf(process_) != nullptr) return "it is a dump of PyTorch's flight recorder";
     if (process_.memory_snapshot != nullptr) return "it is a memory snapshot of PyTorch";
     size_t bytes = 0, longest = 0;
     for (const auto& [id, text] : process_.strings) {

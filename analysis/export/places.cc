@@ -85,14 +85,15 @@ bool UsesGpu(const Process& process) {
 
 int64_t StreamNumber(uint32_t stream) { return stream == kNoCudaId ? -1 : int64_t{stream}; }
 
-Places::Places(const Process& process, const std::string& prefix, uint64_t number)
+Places::Places(const Process& process, const std::string& prefix, const std::string& device_prefix,
+               uint64_t number)
     : pid_(PidText(prefix, process.pid)), flows_(number << 32) {
   for (const Track& track : process.tracks) {
     if (track.is_stream)
-      devices_.try_emplace(track.device, PidText(prefix, StreamNumber(track.device)));
+      devices_.try_emplace(track.device, PidText(device_prefix, StreamNumber(track.device)));
   }
   for (const proto::Device& device : process.devices)
-    devices_.try_emplace(device.id(), PidText(prefix, device.id()));
+    devices_.try_emplace(device.id(), PidText(device_prefix, device.id()));
 }
 
 std::string_view Places::DevicePid(uint32_t device) const {

@@ -27,7 +27,11 @@ bool UsesGpu(const Process& process);
 class Places {
  public:
   // Takes the prefix of all pids, "" or "[rank 3] ", and the number of the process in this file.
-  Places(const Process& process, const std::string& prefix, uint64_t number);
+  Places(const Process& process, const std::string& prefix, uint64_t number)
+      : Places(process, prefix, prefix, number) {}
+  // Takes a prefix for devices, so that no device has the pid of a process.
+  Places(const Process& process, const std::string& prefix, const std::string& device_prefix,
+         uint64_t number);
 
   std::string_view pid() const { return pid_; }
   // Returns the pid under which the streams of a device are shown.

@@ -5,33 +5,14 @@
 
 #include "analysis/export/xplane_writer.h"
 
-#include <bit>
-
 #include "analysis/base/utf8.h"
+#include "analysis/export/wire_out.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-constexpr uint32_t kVarint = 0, kFixed64 = 1, kBytes = 2;  // types of protobuf's fields
-
-void AppendVarint(uint64_t value, std::string* out) {
-  while (value > 0x7f) {
-    *out += static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  *out += static_cast<char>(value);
-}
-
-void AppendNumber(uint32_t field, uint64_t value, std::string* out) {
-  AppendVarint(field << 3 | kVarint, out);
-  AppendVarint(value, out);
-}
-
-void AppendBytes(uint32_t field, std::string_view bytes, std::string* out) {
-  AppendVarint(field << 3 | kBytes, out);
-  AppendVarint(bytes.size(), out);
-  *out += bytes;
-}
+using wire::AppendBytes;
+using wire::AppendNumber;
 
 constexpr int64_t kPicoseconds = 1000;  // of a nanosecond
 
@@ -104,9 +85,7 @@ void XPlaneWriter::Unsigned(std::string_view key, uint64_t value) {
 
 void XPlaneWriter::Real(std::string_view key, double value) {
   std::string stat = StatOf(key);
-  AppendVarint(2 << 3 | kFixed64, &stat);
-  const auto bits = std::bit_cast<uint64_t>(value);
-  for (int shift = 0; shift < 64; shift += 8) stat += static_cast<char>(bits >> shift);
+  wire::AppendReal(2, value, &stat);
   AddStat(stat);
 }
 
@@ -135,8 +114,8 @@ void XPlaneWriter::Metadata(int64_t id, std::string_view name, std::string_view 
 
 std::string XPlaneWriter::Take() {
   std::string out;
-  AppendVarint(1 << 3 | kBytes, &out);
-  AppendVarint(head_.size() + lines_.size() + tables_.size() + plane_stats_.size(), &out);
+  wire::AppendVarint(1 << 3 | wire::kBytes, &out);
+  wire::AppendVarint(head_.size() + lines_.size() + tables_.size() + plane_stats_.size(), &out);
   out.reserve(out.size() + head_.size() + lines_.size() + tables_.size() + plane_stats_.size());
   for (std::string* part : {&head_, &lines_, &tables_, &plane_stats_}) {
     out += *part;

@@ -17,7 +17,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/derived/device_work.h"
-#include "analysis/export/export_window.h"
+#include "analysis/export/exported_part.h"
 #include "analysis/export/host_events.h"
 #include "analysis/export/left_out.h"
 #include "analysis/export/xspace_device.h"
@@ -260,24 +260,19 @@ class Writer {
 
 Error ExportXSpace(const Trace& whole, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report) {
-  const std::shared_ptr<const Trace> part = PartOf(whole, options);
-  const Trace& trace = part == nullptr ? whole : *part;
-  PassOptions pass_options;
-  pass_options.pid = options.pid;
-  Session session(trace);
-  PassContext passes(&session, pass_options);
-  if (Error error = passes.Prepare()) return error;
-  if (UsesTpu(passes)) {
+  ExportedPart part(whole, options);
+  if (Error error = part.Prepare()) return error;
+  if (UsesTpu(part.context())) {
     return {ErrorKind::kUsage,
             "The trace has work of a TPU, and gpuprof writes XSpaces of GPUs alone; take the file "
             "that the trace was read from."};
   }
-  Writer writer(passes, sink, context, report);
-  for (const File& file : FilesOf(passes)) {
+  Writer writer(part.context(), sink, context, report);
+  for (const File& file : FilesOf(part.context())) {
     if (!writer.Write(file)) return {};
   }
   if (options.pid == 0) {
-    for (const Process& sampler : trace.samplers) {
+    for (const Process& sampler : part.trace().samplers) {
       for (const Track& track : sampler.tracks) CountLeftOut(track, kWritten, report);
     }
   }

@@ -9,6 +9,7 @@
 
 #include "analysis/import/chrome_import.h"
 #include "analysis/import/chrome_input.h"
+#include "analysis/import/flight_import.h"
 #include "analysis/import/nsys_import.h"
 #include "analysis/import/rocprof_import.h"
 #include "analysis/import/snapshot_import.h"
@@ -51,6 +52,10 @@ constexpr Importer kImporters[] = {
      .find = FindFiles<NsysFiles, ImportNsys>,
      .find_below = FindFiles<NsysFilesBelow, ImportNsys>,
      .looks = LooksLikeNsys},
+    {.name = kFlightImporter,
+     .find = FindFiles<FlightFiles, ImportFlightDumps>,
+     .find_below = FindFiles<FlightFilesBelow, ImportFlightDumps>,
+     .looks = LooksLikeFlightDump},
     {.name = kSnapshotImporter,
      .find = FindFiles<SnapshotFiles, ImportSnapshots>,
      .find_below = FindFiles<SnapshotFilesBelow, ImportSnapshots>},

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/import/kineto_importer.h"
+#include "analysis/model/process_groups.h"
 
 namespace gpuprof::analysis::import {
 
@@ -151,6 +152,11 @@ void KinetoImporter::FillProcess(const std::string& file, Host* host) {
     proto::Note* note = process.health.add_note();
     note->set_source(kVersionSource);
     note->set_text(version);
+  }
+  for (const std::string& text : group_notes_) {
+    proto::Note* note = process.health.add_note();
+    note->set_source(kGroupNoteSource);
+    note->set_text(text);
   }
   const auto name = process_names_.find(host->entity);
   if (name != process_names_.end() && !name->second.empty()) {

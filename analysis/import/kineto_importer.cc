@@ -11,6 +11,8 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/model/process_groups.h"
+
 namespace gpuprof::analysis::import {
 namespace {
 
@@ -62,6 +64,30 @@ nlohmann::json ParseHeader(const JsonValue& value) {
 uint64_t NumberIn(const nlohmann::json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_number_unsigned() ? at->get<uint64_t>() : 0;
+}
+
+std::string TextIn(const nlohmann::json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+// Adds a note for each process group that the header lists.
+void ReadProcessGroups(const nlohmann::json& info, std::vector<std::string>* notes) {
+  constexpr size_t kMostGroups = 4096;
+  notes->clear();
+  const auto list = info.find("pg_config");
+  if (list == info.end() || !list->is_array()) return;
+  for (const nlohmann::json& each : *list) {
+    const std::string name = each.is_object() ? TextIn(each, "pg_name") : "";
+    const auto ranks = each.is_object() ? each.find("ranks") : each.end();
+    if (name.empty() || ranks == each.end() || !ranks->is_array()) continue;
+    ProcessGroup group{name, TextIn(each, "pg_desc"), {}};
+    for (const nlohmann::json& rank : *ranks)
+      if (rank.is_number_unsigned()) group.ranks.push_back(rank.get<uint32_t>());
+    // A list that was cut says less than none.
+    if (group.ranks.empty() || group.ranks.size() != ranks->size()) continue;
+    if (notes->size() < kMostGroups) notes->push_back(GroupNote(group));
+  }
 }
 
 }  // namespace
@@ -225,7 +251,7 @@ void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
     ReadDevices(value);
   } else if (key == "distributedInfo") {
     ReadDistributed(value);
-  } else if (key == "host_name") {
+  } else if (key == "host_name" || key == "hostname") {
     host_name_ = value.text;
   }
 }
@@ -261,6 +287,7 @@ void KinetoImporter::ReadDistributed(const JsonValue& json) {
     if (at != info.end() && at->is_number_integer())
       environment_[variable] = std::to_string(at->get<int64_t>());
   }
+  ReadProcessGroups(info, &group_notes_);
 }
 
 }  // namespace gpuprof::analysis::import

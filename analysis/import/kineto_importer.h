@@ -233,7 +233,8 @@ class KinetoImporter : public ChromeHandler {
   std::map<Entity, std::string> process_names_, process_labels_;
   std::vector<proto::Device> devices_;
   std::map<std::string, std::string> environment_;
-  std::vector<std::string> versions_;  // of the driver, of CUDA and of CUPTI
+  std::vector<std::string> versions_;     // of the driver, of CUDA and of CUPTI
+  std::vector<std::string> group_notes_;  // GroupNote of each process group
   std::string host_name_;
   int64_t base_ns_ = 0;
   int64_t first_ns_ = 0;         // the earliest row, on the wall clock if base_ns_ is known

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -72,7 +73,12 @@ struct SnapshotEvents {
   size_t rows() const { return time_ns.size(); }
 };
 
+struct FlightDump;  // model/flight_dump.h
+
 struct MemorySnapshot {
+  // What PyTorch's flight recorder wrote in place of the allocator: then all else is empty. Null:
+  // the file is of the allocator. Readers ask FlightDumpOf().
+  std::shared_ptr<const FlightDump> flight_dump;
   int64_t first_ns = 0;            // time of the first event, since 1970
   int64_t start_ns = 0;            // the same, since the origin of the trace
   std::vector<std::string> texts;  // the first is empty

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "analysis/base/figures.h"
+#include "analysis/base/parallel.h"
 #include "analysis/base/units.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/derived/kernel_class.h"
@@ -19,9 +20,11 @@
 #include "analysis/derived/origin.h"
 #include "analysis/derived/roles.h"
 #include "analysis/derived/row_details.h"
+#include "analysis/model/cuda_versions.h"
 #include "analysis/model/job.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
+#include "analysis/model/process_groups.h"
 #include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/host/stack_frames.h"
 #include "analysis/passes/recorder/budget_use.h"
@@ -297,6 +300,10 @@ results::ProcessRole PassContext::role(size_t index) {
 }
 
 std::optional<size_t> PassContext::Leading() {
+  // Several threads find the steps of several processes. They read what this call keeps.
+  results::Confidence unused;
+  LimitToEvents(&unused);
+  ParallelFor(selected_.size(), 0, [this](size_t i, int) { all_steps(selected_[i]); });
   std::optional<size_t> best;
   auto trains = [&](size_t i) { return steps(i).detected.trains; };
   for (const size_t i : selected_) {
@@ -424,7 +431,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     processes.push_back(&p);
     if (const std::string note = BudgetNote(p); !note.empty()) meta->add_notes(note);
     for (const proto::Note& note : p.health.note()) {
-      if (note.source() == "cupti") continue;  // what was used, not what was in the way
+      // What was used, not what was in the way.
+      if (note.source() == kVersionSource || note.source() == kGroupNoteSource) continue;
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }
     if (p.in_segments) {
@@ -549,31 +557,6 @@ bool PassContext::AnyLostClock() const {
 bool PassContext::AnyLacksEnd() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).lacks_end(); });
-}
-
-void PassContext::LimitToEvents(results::Confidence* confidence) const {
-  uint64_t lost = 0;
-  uint64_t written = 0;
-  for (const size_t i : selected_) {
-    written += WrittenRecords(process(i));
-    for (const auto& [kind, count] : LossesOf(process(i))) {
-      const bool is_event = kind == proto::LOSS_RING_FULL || kind == proto::LOSS_NO_RING ||
-                            kind == proto::LOSS_WRITE_ERROR || kind == proto::LOSS_CORRUPT_RECORD ||
-                            kind == proto::LOSS_SPAN || kind == proto::LOSS_MEMORY_LIMIT;
-      if (is_event) lost += count;
-    }
-  }
-  const auto limit = [confidence](results::Level level, std::string_view reason) {
-    if (confidence->level() <= level) return;
-    confidence->set_level(level);
-    confidence->set_reason(std::string(reason) +
-                           ": time of events that are missing counts as time without an event");
-  };
-  if (!trace_->faults.empty()) limit(results::LEVEL_LOW, "files are damaged, cut, or not readable");
-  if (AnyLacksEnd()) limit(results::LEVEL_LOW, "a trace has no end");
-  if (AnyLostThread()) limit(results::LEVEL_LOW, "the last records of a process are missing");
-  if (lost * 100 > written) limit(results::LEVEL_LOW, "more than 1 % of the records were lost");
-  if (lost > 0) limit(results::LEVEL_MEDIUM, "some records were lost");
 }
 
 void PassContext::LimitToWindow(results::Confidence* confidence) const {

@@ -5,8 +5,11 @@
 // the devices. See passes.h. The sums are made in op_groups.cc and op_modules.cc.
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "analysis/base/parallel.h"
 #include "analysis/model/names.h"
 #include "analysis/model/windowed_inputs.h"
 #include "analysis/passes/device/device_window.h"
@@ -22,6 +25,9 @@
 namespace gpuprof::analysis {
 namespace {
 
+// Rows of so few groups take less time than threads do.
+constexpr size_t kFewGroups = 100;
+
 std::string ScopeName(uint8_t scope) {
   if (scope == kDeviceScope) return "device";
   const std::string_view known = OpScopeName(scope);
@@ -31,6 +37,7 @@ std::string ScopeName(uint8_t scope) {
 std::string ScopeName(proto::OpScope scope) { return ScopeName(static_cast<uint8_t>(scope)); }
 
 void FillPlaces(const OpGroups::Group& group, const OpGroups& all, results::Op* row) {
+  row->mutable_places()->Reserve(static_cast<int>(group.places.size()));
   for (const auto& [id, place] : group.places) {
     results::OpPlace* out = row->add_places();
     out->set_pid(id.pid);
@@ -120,12 +127,26 @@ void SortByLargestSelfTime(results::Ops* out) {
       [&](const results::Op* x, const results::Op* y) { return largest(x) > largest(y); });
 }
 
+// Sums up parts of the processes, each on one thread, and adds the sums in order.
+void AddProcesses(PassContext& context, OpGrouping grouping, OpGroups* all) {
+  context.Leading();  // finds all steps
+  const std::vector<size_t>& selected = context.selected();
+  const size_t most = 4 * static_cast<size_t>(ThreadCount(0));
+  std::vector<std::optional<OpGroups>> parts(std::min(most, selected.size()));
+  ParallelFor(parts.size(), 0, [&](size_t i, int) {
+    OpGroups& part = parts[i].emplace(context, grouping);
+    const size_t end = (i + 1) * selected.size() / parts.size();
+    for (size_t k = i * selected.size() / parts.size(); k < end; ++k) part.AddProcess(selected[k]);
+  });
+  for (std::optional<OpGroups>& part : parts) all->Add(*std::exchange(part, std::nullopt));
+}
+
 results::Ops MakeOps(PassContext& context, OpGrouping grouping) {
   results::Ops made;
   results::Ops* const out = &made;
   OpGroups all(context, grouping);
-  for (const size_t index : context.selected()) all.AddProcess(index);
-  std::vector<OpGroups::Group>& groups = all.groups();
+  AddProcesses(context, grouping, &all);
+  std::vector<OpGroups::Group> groups = all.Take();
   std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
     return std::tie(b.all.self_ns, a.name, a.scope, a.process, a.tid, a.shapes, a.types) <
            std::tie(a.all.self_ns, b.name, b.scope, b.process, b.tid, b.shapes, b.types);
@@ -144,15 +165,24 @@ results::Ops MakeOps(PassContext& context, OpGrouping grouping) {
     out->set_device_ns(all.device_ns());
     out->set_device_outside_ns(all.device_outside_ns());
   }
-  for (OpGroups::Group& group : groups) FillRow(group, grouping, all, self_ns, out->add_ops());
+  for (size_t i = 0; i < groups.size(); ++i) out->add_ops();
+  ParallelFor(groups.size(), groups.size() < kFewGroups ? 1 : 0, [&](size_t i, int) {
+    OpGroups::Group group = std::move(groups[i]);  // its places go before the next row's come
+    FillRow(group, grouping, all, self_ns, out->mutable_ops(static_cast<int>(i)));
+  });
   return made;
 }
 
 }  // namespace
 
+const results::Ops& OpsByName(PassContext& context) {
+  return context.kept_of_all().Get<results::Ops>(
+      [&] { return MakeOps(context, OpGrouping::kName); });
+}
+
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out) {
   if (grouping == OpGrouping::kName) {
-    *out = context.kept_of_all().Get<results::Ops>([&] { return MakeOps(context, grouping); });
+    *out = OpsByName(context);
   } else {
     *out = MakeOps(context, grouping);
   }

@@ -30,6 +30,7 @@
 #include "analysis/passes/host/stack_frames.h"
 #include "analysis/passes/host/thread_usage.h"
 #include "analysis/passes/host/wall_time.h"
+#include "analysis/passes/kernels/op_groups.h"
 #include "analysis/passes/main_process.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder/recorder_cost.h"
@@ -57,7 +58,10 @@ void AddTop(std::vector<const results::Op*> rows, size_t most, const Takes& take
   std::stable_sort(rows.begin(), rows.end(), [&](const results::Op* a, const results::Op* b) {
     return takes(*a) > takes(*b);
   });
-  for (size_t i = 0; i < std::min(most, rows.size()); ++i) *out->Add() = *rows[i];
+  for (size_t i = 0; i < std::min(most, rows.size()); ++i) {
+    *out->Add() = *rows[i];
+    out->rbegin()->clear_median_ns();
+  }
 }
 
 // Ranges that mark steps are no operations: nothing in them is the range's own work.
@@ -454,8 +458,7 @@ void ComputeOverview(PassContext& context, KeptOverview* kept) {
   const std::optional<size_t> leading = context.Leading();
   FillSteps(context, leading, out);
 
-  results::Ops ops;
-  ComputeOps(context, OpGrouping::kName, false, &ops);
+  const results::Ops& ops = OpsByName(context);
   FillOps(context, ops, out);
 
   results::Locks locks;

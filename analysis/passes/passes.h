@@ -49,8 +49,10 @@ Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
-Error RunCollectives(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunCommunication(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunStragglers(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunFlightRecorder(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunServing(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -61,6 +63,7 @@ Error RunMemoryViewer(PassContext& context, std::unique_ptr<google::protobuf::Me
 Error RunMemoryProfile(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunInputPipeline(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunTfData(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunPods(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunPython(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

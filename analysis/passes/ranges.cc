@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/derived/launched_time.h"
+#include "analysis/derived/range_value_rows.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/host/range_values.h"
 #include "analysis/passes/kept_rows.h"

@@ -31,6 +31,9 @@ const std::vector<PassEntry>& PassTable();
 // their entries have no `run` and no tables of a trace.
 const std::vector<PassEntry>& PageTable();
 
+// Finds a pass by its name. Null: no pass has it.
+const PassEntry* FindPass(std::string_view name);
+
 // Returns the tables that a pass is about. No pass of this name: none.
 TableSet SubjectsOf(std::string_view pass);
 

@@ -23,6 +23,9 @@ bool LooksAtAllSteps(std::string_view pass) {
   return pass == "overview" || pass == "steps" || pass == "health";
 }
 
+// Passes that compare ranks choose the steps of each rank by its own clock.
+bool ChoosesSteps(std::string_view pass) { return pass == "stragglers"; }
+
 // Finds when the steps of these numbers ran.
 Error FindSteps(Session* session, const PassOptions& options, TimeWindow* window) {
   PassOptions whole = options;
@@ -74,7 +77,7 @@ Error CheckDevices(const Trace& trace, const std::vector<uint32_t>& devices) {
 }  // namespace
 
 bool IsRefused(std::string_view pass, const PassOptions& options) {
-  return options.steps && LooksAtAllSteps(pass);
+  return options.steps && (LooksAtAllSteps(pass) || ChoosesSteps(pass));
 }
 
 Error SelectRows(std::string_view pass, Session* session, const PassOptions& options,
@@ -84,7 +87,7 @@ Error SelectRows(std::string_view pass, Session* session, const PassOptions& opt
   selection.devices = options.devices;
   if (Error error = CheckDevices(trace, options.devices)) return error;
   if (options.steps && options.window) return Usage("--steps and --window exclude each other.");
-  if (options.steps) {
+  if (options.steps && !ChoosesSteps(pass)) {
     if (IsRefused(pass, options)) {
       return Usage("The pass '" + std::string(pass) +
                    "' looks at all steps; use --window, or another pass with --steps.");

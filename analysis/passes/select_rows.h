@@ -19,7 +19,8 @@ namespace gpuprof::analysis {
 // what the part is. An error names the option that cannot be met.
 Error SelectRows(std::string_view pass, Session* session, const PassOptions& options,
                  std::shared_ptr<const Trace>* part, std::string* words);
-// Returns whether a pass does not take the part, which other passes do.
+// Returns whether a pass does not take the part, which other passes do. It refuses the options, or
+// chooses its part itself.
 bool IsRefused(std::string_view pass, const PassOptions& options);
 
 }  // namespace gpuprof::analysis

@@ -54,25 +54,6 @@ std::vector<std::string> RootNames(PassContext& context) {
   return names;
 }
 
-bool IsOfCuda(const Process& process, uint64_t pc) {
-  for (const proto::Module& module : process.modules) {
-    if (pc < module.start() || pc >= module.end()) continue;
-    const std::string name = module.path().substr(module.path().rfind('/') + 1);
-    for (const std::string_view library : {"libcupti.so", "libcuda.so", "libcudart.so"}) {
-      if (name.compare(0, library.size(), library) == 0) return true;
-    }
-    return false;
-  }
-  return false;
-}
-
-// Innermost first, as far as they are CUDA's.
-void DropCudaFrames(const Process& process, std::vector<uint64_t>* pcs) {
-  const auto own = std::find_if(pcs->begin(), pcs->end(),
-                                [&](uint64_t pc) { return !IsOfCuda(process, pc - 1); });
-  pcs->erase(pcs->begin(), own);
-}
-
 // Stacks of all processes as one tree of names, each with what its stacks weigh. Names are numbers
 // until the end.
 class Folder {
@@ -85,7 +66,7 @@ class Folder {
     const Process& process = context_.process(index);
     for (const auto& [key, weight] : weights.by_stack) {
       if (weight == 0) continue;
-      std::vector<uint64_t> pcs = context_.StackPcs(index, key.first);
+      std::vector<uint64_t> pcs = context_.StackPcs(index, key.stack);
       const bool is_truncated = process.stack_depth > 0 && pcs.size() >= process.stack_depth;
       if (weights.without_cuda) DropCudaFrames(process, &pcs);
       uint32_t node = Callee(0, IdOf(root));
@@ -95,7 +76,7 @@ class Folder {
         truncated_ += weight;
       }
       for (auto pc = pcs.rbegin(); pc != pcs.rend(); ++pc) node = Callee(node, NameOf(index, *pc));
-      if (!key.second.empty()) node = Callee(node, IdOf(key.second));
+      if (!key.kind.empty()) node = Callee(node, IdOf(key.kind));
       if (nodes_[node].weight == 0) nodes_[node].pid = process.pid;
       nodes_[node].weight += weight;
     }

@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/query/deadline.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -32,6 +34,27 @@ int TypeNumber(ValueType type) {
   }
   return duckdb::kVarchar;
 }
+
+// A chunk of DuckDB's, which a table fills.
+class DuckChunk : public QueryChunk {
+ public:
+  DuckChunk(const duckdb::Api& api, duckdb::Handle chunk) : api_(api), chunk_(chunk) {}
+
+  void SetNull(size_t place, size_t row) override {
+    const duckdb::Handle vector = api_.data_chunk_get_vector(chunk_, place);
+    api_.vector_ensure_validity_writable(vector);
+    api_.vector_get_validity(vector)[row / 64] &= ~(uint64_t{1} << row % 64);
+  }
+
+ protected:
+  void* Data(size_t place) override {
+    return api_.vector_get_data(api_.data_chunk_get_vector(chunk_, place));
+  }
+
+ private:
+  const duckdb::Api& api_;
+  duckdb::Handle chunk_;
+};
 
 void Bind(duckdb::Handle info) {
   const duckdb::Api& duck = duckdb::Opened();
@@ -66,7 +89,7 @@ void Read(duckdb::Handle info, duckdb::Handle chunk) {
   const duckdb::Api& duck = duckdb::Opened();
   auto* const scan = static_cast<TableScan*>(duck.function_get_init_data(info));
   auto* const share = static_cast<TableScan::Share*>(duck.function_get_local_init_data(info));
-  QueryChunk rows(duck, chunk);
+  DuckChunk rows(duck, chunk);
   duck.data_chunk_set_size(chunk, scan->Next(share, &rows));
 }
 
@@ -148,9 +171,17 @@ Error ErrorOf(std::string_view said) {
     const std::string_view line = said.substr(0, said.find('\n'));
     said.remove_prefix(std::min(line.size() + 1, said.size()));
     if (line.starts_with("LINE ")) break;
+    // What DuckDB proposes are settings, which nobody can change here.
+    if (line.starts_with("Possible solutions")) break;
     if (!line.empty()) words += (words.empty() ? "" : " ") + std::string(line);
   }
   return {ErrorKind::kUsage, std::move(words)};
+}
+
+std::string SecondsText(double seconds) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), seconds);
+  return std::string(text.data(), end.ptr) + " s";
 }
 
 Error UsageError(std::string message) { return {ErrorKind::kUsage, std::move(message)}; }
@@ -174,7 +205,7 @@ std::string ViewOf(std::string_view schema, const QueryTable& table, const std::
       continue;
     }
     const std::string alias = "n" + std::to_string(number++);
-    const std::string plain = column.name.substr(0, column.name.size() - 3);
+    const std::string plain = TextOfId(column.name);
     columns += (columns.empty() ? "" : ", ") + alias + ".name as " + Quoted(plain) + ", t." +
                Quoted(column.name);
     joins += " left join " + std::string(column.names) + " " + alias + " on " + alias + ".id = t." +
@@ -186,25 +217,29 @@ std::string ViewOf(std::string_view schema, const QueryTable& table, const std::
 
 }  // namespace
 
-Error QueryDatabase::Open(const std::string& library, int threads,
+Error QueryDatabase::Open(const DatabaseOptions& options,
                           std::unique_ptr<QueryDatabase>* database) {
   const duckdb::Api* api = nullptr;
-  if (Error error = duckdb::Open(library, &api)) return error;
+  if (Error error = duckdb::Open(options.library, &api)) return error;
   if (api->vector_size() != QueryChunk::kRows)
     return UsageError("this DuckDB has vectors of " + std::to_string(api->vector_size()) +
                       " rows; take a library that DuckDB published");
-  std::unique_ptr<QueryDatabase> made(new QueryDatabase(api));
+  std::unique_ptr<QueryDatabase> made(new QueryDatabase(api, options.seconds));
   const duckdb::Api& duck = *made->api_;
+  int threads = options.threads;
   if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   duckdb::Handle config = nullptr;
   duck.create_config(&config);
   // The folder of temporary files comes before access to files is taken away.
-  const std::pair<const char*, std::string> settings[] = {{"temp_directory", ""},
-                                                          {"threads", std::to_string(threads)},
-                                                          {"autoinstall_known_extensions", "false"},
-                                                          {"autoload_known_extensions", "false"},
-                                                          {"allow_community_extensions", "false"},
-                                                          {"enable_external_access", "false"}};
+  std::vector<std::pair<const char*, std::string>> settings = {
+      {"temp_directory", ""},
+      {"threads", std::to_string(threads)},
+      {"autoinstall_known_extensions", "false"},
+      {"autoload_known_extensions", "false"},
+      {"allow_community_extensions", "false"},
+      {"enable_external_access", options.writes ? "true" : "false"}};
+  if (options.memory_bytes != 0)
+    settings.emplace_back("memory_limit", std::to_string(options.memory_bytes) + "B");
   for (const auto& [name, value] : settings) duck.set_config(config, name, value.c_str());
   char* said = nullptr;
   const duckdb::State opened = duck.open_ext(nullptr, &made->database_, config, &said);
@@ -273,7 +308,7 @@ Error QueryDatabase::Select(const std::string& sql, duckdb::Result* result) {
   } else if (const int type = api_->prepared_statement_type(prepared);
              type != duckdb::kSelect && type != duckdb::kExplain) {
     error = UsageError("only SELECT and EXPLAIN are run: tables cannot be changed");
-  } else if (api_->execute_prepared(prepared, result) != 0) {
+  } else if (api_->execute_prepared_streaming(prepared, result) != 0) {
     error = ErrorOf(api_->result_error(result));
   }
   if (prepared != nullptr) api_->destroy_prepare(&prepared);
@@ -281,7 +316,53 @@ Error QueryDatabase::Select(const std::string& sql, duckdb::Result* result) {
   return error;
 }
 
+Error QueryDatabase::AddViews(std::span<const QueryView> views) {
+  for (const QueryView& view : views)
+    if (Error error = Execute(StatementOf(view))) return error;
+  return {};
+}
+
+Error QueryDatabase::Keep(const std::string& select, const std::string& name) {
+  return Execute("create temp table \"" + name + "\" as " + select);
+}
+
+Error QueryDatabase::Copy(const std::string& select, const std::string& path, uint64_t* rows) {
+  std::string quoted;
+  for (const char c : path) quoted.append(c == '\'' ? 2 : 1, c);
+  const std::string sql = "copy (" + select + ") to '" + quoted +
+                          "' (format parquet, parquet_version v2, compression zstd, "
+                          "use_tmp_file false)";
+  duckdb::Result result;
+  Error error;
+  if (api_->query(connection_, sql.c_str(), &result) != 0) {
+    error = ErrorOf(api_->result_error(&result));
+    error.kind = ErrorKind::kUnreadable;
+  } else {
+    *rows = api_->rows_changed(&result);
+  }
+  api_->destroy_result(&result);
+  return error;
+}
+
 Error QueryDatabase::Run(const std::string& sql, QuerySink* sink) {
+  Error error = RunAnyTime(sql, sink);
+  if (error.message.starts_with("Out of Memory Error"))
+    error.message =
+        "the query needs more memory than it may have; ask for fewer rows, or allow more";
+  return error;
+}
+
+Error QueryDatabase::RunAnyTime(const std::string& sql, QuerySink* sink) {
+  if (seconds_ <= 0) return RunInTime(sql, sink);
+  const Deadline deadline(seconds_, [this] { api_->interrupt(connection_); });
+  Error error = RunInTime(sql, sink);
+  if (error && deadline.is_over())
+    error.message = "the query took longer than " + SecondsText(seconds_) +
+                    "; ask for fewer rows, or allow more time";
+  return error;
+}
+
+Error QueryDatabase::RunInTime(const std::string& sql, QuerySink* sink) {
   duckdb::Result result;
   // Learns the types first: what this program cannot read, DuckDB makes a text.
   std::string inner = sql.substr(0, sql.find_last_not_of("; \t\r\n") + 1);
@@ -316,10 +397,11 @@ Error QueryDatabase::Fetch(const std::vector<int>& types, duckdb::Result* result
   }
   sink->Begin(names);
   std::vector<QueryValue> values(names.size());
-  bool goes_on = true;
+  bool goes_on = true, is_over = false;
   while (goes_on) {
     duckdb::Handle chunk = api_->fetch_chunk(*result);
-    if (chunk == nullptr) break;
+    is_over = chunk == nullptr;
+    if (is_over) break;
     const uint64_t rows = api_->data_chunk_get_size(chunk);
     for (uint64_t row = 0; row < rows && goes_on; ++row) {
       for (size_t column = 0; column < names.size(); ++column) {
@@ -333,10 +415,19 @@ Error QueryDatabase::Fetch(const std::vector<int>& types, duckdb::Result* result
         if (is_decimal && !is_null) value.kind = QueryValue::Kind::kNumber;
       }
       goes_on = sink->Row(values);
+      if (!goes_on) sink->Rest(rows - row - 1);
     }
     api_->destroy_data_chunk(&chunk);
   }
-  return {};
+  while (!is_over && sink->CountsRest()) {
+    duckdb::Handle chunk = api_->fetch_chunk(*result);
+    if (chunk == nullptr) break;
+    sink->Rest(api_->data_chunk_get_size(chunk));
+    api_->destroy_data_chunk(&chunk);
+  }
+  // Rows come while the query runs, and so do its errors.
+  const char* const said = api_->result_error(result);
+  return said != nullptr && *said != '\0' ? ErrorOf(said) : Error();
 }
 
 }  // namespace gpuprof::analysis

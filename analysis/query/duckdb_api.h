@@ -14,6 +14,9 @@
 
 #include "analysis/analysis.h"
 
+struct ArrowArray;  // Arrow's C data interface
+struct ArrowSchema;
+
 namespace gpuprof::analysis::duckdb {
 
 using Handle = void*;  // what DuckDB keeps behind a pointer of its own
@@ -78,8 +81,10 @@ using Destroy = void (*)(void* data);
   X(close, void, (Handle*))                                                  \
   X(connect, State, (Handle, Handle*))                                       \
   X(disconnect, void, (Handle*))                                             \
+  X(interrupt, void, (Handle))                                               \
   X(query, State, (Handle, const char*, Result*))                            \
   X(destroy_result, void, (Result*))                                         \
+  X(rows_changed, uint64_t, (Result*))                                       \
   X(result_error, const char*, (Result*))                                    \
   X(extract_statements, uint64_t, (Handle, const char*, Handle*))            \
   X(extract_statements_error, const char*, (Handle))                         \
@@ -87,7 +92,7 @@ using Destroy = void (*)(void* data);
   X(destroy_extracted, void, (Handle*))                                      \
   X(prepare_error, const char*, (Handle))                                    \
   X(prepared_statement_type, int, (Handle))                                  \
-  X(execute_prepared, State, (Handle, Result*))                              \
+  X(execute_prepared_streaming, State, (Handle, Result*))                    \
   X(destroy_prepare, void, (Handle*))                                        \
   X(column_count, uint64_t, (Result*))                                       \
   X(column_name, const char*, (Result*, uint64_t))                           \
@@ -126,9 +131,21 @@ using Destroy = void (*)(void* data);
   X(function_get_local_init_data, void*, (Handle))                           \
   X(free, void, (void*))
 
+// What only rows as Arrow need, from DuckDB 1.4 on. Older libraries have null here.
+#define GPUPROF_DUCKDB_ARROW_FUNCTIONS(X)                                             \
+  X(connection_get_arrow_options, void, (Handle, Handle*))                            \
+  X(destroy_arrow_options, void, (Handle*))                                           \
+  X(column_logical_type, Handle, (Result*, uint64_t))                                 \
+  X(to_arrow_schema, Handle, (Handle, Handle*, const char**, uint64_t, ArrowSchema*)) \
+  X(data_chunk_to_arrow, Handle, (Handle, Handle, ArrowArray*))                       \
+  X(error_data_has_error, bool, (Handle))                                             \
+  X(error_data_message, const char*, (Handle))                                        \
+  X(destroy_error_data, void, (Handle*))
+
 struct Api {
 #define GPUPROF_DECLARE(name, result, arguments) result(*name) arguments = nullptr;
   GPUPROF_DUCKDB_FUNCTIONS(GPUPROF_DECLARE)
+  GPUPROF_DUCKDB_ARROW_FUNCTIONS(GPUPROF_DECLARE)
 #undef GPUPROF_DECLARE
 };
 

@@ -55,6 +55,9 @@ std::string Fill(void* library, Api* api) {
   if (!Find(library, "duckdb_" #name, &api->name)) return "duckdb_" #name;
   GPUPROF_DUCKDB_FUNCTIONS(GPUPROF_FIND)
 #undef GPUPROF_FIND
+#define GPUPROF_LOOK(name, result, arguments) Find(library, "duckdb_" #name, &api->name);
+  GPUPROF_DUCKDB_ARROW_FUNCTIONS(GPUPROF_LOOK)
+#undef GPUPROF_LOOK
   return "";
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,10 @@ class AnyColumns {
 enum class From : uint8_t {
   kColumn,  // a column, or a field of it
   kStart,   // end minus duration
+  kStep,    // that the event begins in
+  kId,      // its place in the table
+  kTrack,
+  kRank,
   kPid,
   kTid,
   kThread,
@@ -88,7 +93,10 @@ enum class From : uint8_t {
   kContext,
   kStream,
   kStreamName,
+  kCountedDevice,
+  kCountedUuid,
   // Parts of a kernel's signature:
+  kFunction,
   kGridX,
   kGridY,
   kGridZ,
@@ -178,15 +186,19 @@ class EventScan : public TableScan {
   EventScan(const EventTable& table, std::vector<size_t> columns)
       : table_(table), columns_(std::move(columns)) {}
   size_t threads() const override;
+  std::vector<Share> Shares() const override;
   size_t Next(Share* share, QueryChunk* chunk) override;
 
  private:
   struct Rows {
     size_t process, track, first, count;
+    uint64_t id;  // of the first row
     const AnyColumns& columns;
   };
   void Fill(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk);
   void FillColumn(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk);
+  void FillStarts(const Rows& rows, int64_t* to) const;
+  void FillSteps(size_t place, const Rows& rows, QueryChunk* chunk);
   void FillOfTrack(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk);
   void FillOfShape(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk);
   void FillOfCounter(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk);
@@ -201,30 +213,37 @@ class EventTable : public QueryTable {
   // Rows of one track that a thread takes at a time.
   struct Part {
     size_t process = 0, track = 0, first = 0, count = 0;
+    uint64_t id = 0;
   };
   static constexpr size_t kMostRows = 60 * kRows;
 
-  EventTable(const TableSpec& spec, std::string name, const TraceNames& names)
+  EventTable(const TableSpec& spec, std::string name, const TraceNames& names, TraceSteps* steps)
       : QueryTable(std::move(name), std::string("events of the table ") + spec.name),
         spec_(spec),
-        names_(names) {
+        names_(names),
+        steps_(steps) {
     AddColumns();
-    const Trace& trace = names.trace();
-    for (size_t process = 0; process < trace.processes.size(); ++process) {
-      const std::vector<Track>& tracks = trace.processes[process].tracks;
-      for (size_t track = 0; track < tracks.size(); ++track)
-        AddParts(process, track, tracks[track]);
-    }
+    std::vector<size_t> all(names.places());
+    std::iota(all.begin(), all.end(), size_t{0});
+    AddAll(all);
   }
 
   uint64_t rows() const override { return rows_; }
+  void Choose(const std::vector<size_t>& processes) override { AddAll(processes); }
+  bool IsOfEvents() const override { return true; }
   Error Begin(const std::vector<size_t>& columns, std::unique_ptr<TableScan>* scan) override {
+    const bool wants_steps = std::any_of(columns.begin(), columns.end(), [this](size_t column) {
+      return sources_[column].from == From::kStep;
+    });
+    if (wants_steps)
+      if (Error error = steps_->Find()) return error;
     *scan = std::make_unique<EventScan>(*this, columns);
     return {};
   }
 
   const TableSpec& spec() const { return spec_; }
   const TraceNames& names() const { return names_; }
+  const TraceSteps& steps() const { return *steps_; }
   const std::vector<Part>& parts() const { return parts_; }
   const Source& source(size_t column) const { return sources_[column]; }
   int duration() const { return duration_; }
@@ -234,10 +253,12 @@ class EventTable : public QueryTable {
   void AddSpec(int place, const ColumnSpec& column);
   void Add(std::string name, ValueType type, std::string unit, const Source& source,
            std::string_view names = {});
+  void AddAll(const std::vector<size_t>& processes);
   void AddParts(size_t process, size_t number, const Track& track);
 
   const TableSpec& spec_;
   const TraceNames& names_;
+  TraceSteps* steps_;
   std::vector<Source> sources_;
   std::vector<Part> parts_;
   uint64_t rows_ = 0;
@@ -275,6 +296,8 @@ void EventTable::AddColumns() {
   if (duration_ > 0) Add("start_ns", ValueType::kSigned, "ns", {From::kStart});
   for (int i = 0; i < spec_.columns; ++i) AddSpec(i, spec_.column[i]);
   if (spec_.kind == ChunkKind::kKernel) {
+    // Without its text: each text costs a join, also where a query does not ask for it.
+    Add("function_id", ValueType::kId, "", {From::kFunction});
     constexpr std::pair<const char*, From> kParts[] = {
         {"grid_x", From::kGridX},       {"grid_y", From::kGridY},   {"grid_z", From::kGridZ},
         {"block_x", From::kBlockX},     {"block_y", From::kBlockY}, {"block_z", From::kBlockZ},
@@ -287,8 +310,12 @@ void EventTable::AddColumns() {
     Add("reading", ValueType::kReal, "", {From::kCounterValue});
     Add("unit", ValueType::kText, "", {From::kCounterUnit});
     Add("source", ValueType::kText, "", {From::kCounterSource});
+    Add("device", ValueType::kUnsigned, "", {From::kCountedDevice});
+    Add("device_uuid", ValueType::kText, "", {From::kCountedUuid});
   }
+  Add("step", ValueType::kUnsigned, "", {From::kStep});
   Add("host", ValueType::kText, "", {From::kHost});
+  Add("rank", ValueType::kUnsigned, "", {From::kRank});
   Add("pid", ValueType::kSigned, "", {From::kPid});
   Add("tid", ValueType::kSigned, "", {From::kTid});
   Add("thread", ValueType::kText, "", {From::kThread});
@@ -298,16 +325,36 @@ void EventTable::AddColumns() {
     Add("stream", ValueType::kUnsigned, "", {From::kStream});
     Add("stream_name", ValueType::kText, "", {From::kStreamName});
   }
+  Add("track", ValueType::kUnsigned, "", {From::kTrack});
+  Add("id", ValueType::kUnsigned, "", {From::kId});
+}
+
+void EventTable::AddAll(const std::vector<size_t>& processes) {
+  parts_.clear();
+  rows_ = 0;
+  for (const size_t process : processes) {
+    const std::vector<Track>& tracks = names_.process(process).tracks;
+    for (size_t track = 0; track < tracks.size(); ++track) AddParts(process, track, tracks[track]);
+  }
 }
 
 void EventTable::AddParts(size_t process, size_t number, const Track& track) {
   const size_t rows = AnyColumns(track, spec_.kind).rows();
-  rows_ += rows;
   for (size_t first = 0; first < rows; first += kMostRows)
-    parts_.push_back({process, number, first, std::min(kMostRows, rows - first)});
+    parts_.push_back({process, number, first, std::min(kMostRows, rows - first), rows_ + first});
+  rows_ += rows;
 }
 
 size_t EventScan::threads() const { return std::max<size_t>(table_.parts().size(), 1); }
+
+std::vector<TableScan::Share> EventScan::Shares() const {
+  std::vector<Share> shares;
+  for (size_t i = 0; i < table_.parts().size(); ++i) {
+    const EventTable::Part& part = table_.parts()[i];
+    shares.push_back({i, part.first, part.first + part.count});
+  }
+  return shares;
+}
 
 size_t EventScan::Next(Share* share, QueryChunk* chunk) {
   const std::vector<EventTable::Part>& parts = table_.parts();
@@ -319,9 +366,10 @@ size_t EventScan::Next(Share* share, QueryChunk* chunk) {
   }
   const EventTable::Part& part = parts[share->part];
   const size_t count = std::min(kRows, share->end - share->row);
-  const Track& track = table_.names().trace().processes[part.process].tracks[part.track];
+  const Track& track = table_.names().process(part.process).tracks[part.track];
   const AnyColumns columns(track, table_.spec().kind);
-  const Rows rows = {part.process, part.track, share->row, count, columns};
+  const uint64_t id = part.id + share->row - part.first;
+  const Rows rows = {part.process, part.track, share->row, count, id, columns};
   for (size_t place = 0; place < columns_.size(); ++place)
     Fill(table_.source(columns_[place]), place, rows, chunk);
   share->row += count;
@@ -330,17 +378,47 @@ size_t EventScan::Next(Share* share, QueryChunk* chunk) {
 
 void EventScan::Fill(const Source& source, size_t place, const Rows& rows, QueryChunk* chunk) {
   if (source.from == From::kColumn) return FillColumn(source, place, rows, chunk);
-  if (source.from == From::kStart) {
-    Values ends, durations;
-    rows.columns.Copy(0, rows.first, rows.count, ends.data());
-    rows.columns.Copy(table_.duration(), rows.first, rows.count, durations.data());
-    auto* const to = chunk->Values<int64_t>(place);
-    for (size_t i = 0; i < rows.count; ++i) to[i] = static_cast<int64_t>(ends[i] - durations[i]);
+  if (source.from == From::kStart) return FillStarts(rows, chunk->Values<int64_t>(place));
+  if (source.from == From::kStep) return FillSteps(place, rows, chunk);
+  if (source.from == From::kId) {
+    auto* const to = chunk->Values<uint64_t>(place);
+    for (size_t i = 0; i < rows.count; ++i) to[i] = rows.id + i;
     return;
   }
   if (source.from >= From::kCounterUnit) return FillOfCounter(source, place, rows, chunk);
-  if (source.from >= From::kGridX) return FillOfShape(source, place, rows, chunk);
+  if (source.from >= From::kFunction) return FillOfShape(source, place, rows, chunk);
   FillOfTrack(source, place, rows, chunk);
+}
+
+void EventScan::FillStarts(const Rows& rows, int64_t* to) const {
+  Values ends, durations;
+  rows.columns.Copy(0, rows.first, rows.count, ends.data());
+  durations.fill(0);
+  if (table_.duration() > 0)
+    rows.columns.Copy(table_.duration(), rows.first, rows.count, durations.data());
+  for (size_t i = 0; i < rows.count; ++i) to[i] = static_cast<int64_t>(ends[i] - durations[i]);
+}
+
+// Fills the numbers of the steps in which rows begin.
+void EventScan::FillSteps(size_t place, const Rows& rows, QueryChunk* chunk) {
+  std::array<int64_t, kRows> starts;
+  FillStarts(rows, starts.data());
+  const std::vector<NumberedSpan>& steps = table_.steps().Of(rows.process);
+  auto* const to = chunk->Values<uint64_t>(place);
+  const NumberedSpan* at = nullptr;  // rows next to each other are mostly in one step
+  for (size_t i = 0; i < rows.count; ++i) {
+    const int64_t time = starts[i];
+    if (at == nullptr || time < at->start_ns || time >= at->end_ns) {
+      const auto next = std::upper_bound(
+          steps.begin(), steps.end(), time,
+          [](int64_t value, const NumberedSpan& step) { return value < step.start_ns; });
+      at = next == steps.begin() || (next - 1)->end_ns <= time ? nullptr : &*(next - 1);
+    }
+    if (at == nullptr)
+      chunk->SetNull(place, i);
+    else
+      to[i] = at->number;
+  }
 }
 
 void EventScan::FillColumn(const Source& source, size_t place, const Rows& rows,
@@ -388,6 +466,9 @@ void EventScan::FillColumn(const Source& source, size_t place, const Rows& rows,
       break;
   }
   std::copy_n(values.data(), rows.count, chunk->Values<uint64_t>(place));
+  if (source.type != ColumnType::kBytes && source.type != ColumnType::kStack &&
+      source.type != ColumnType::kGpu)
+    return;
   for (size_t i = 0; i < rows.count; ++i) {
     const bool is_unknown = (source.type == ColumnType::kBytes && values[i] == kUnknownBytes) ||
                             (source.type == ColumnType::kStack && values[i] <= 1) ||
@@ -397,7 +478,7 @@ void EventScan::FillColumn(const Source& source, size_t place, const Rows& rows,
     } else if (source.type == ColumnType::kGpu) {
       --chunk->Values<uint64_t>(place)[i];
     } else if (source.type == ColumnType::kStack) {
-      const StackTree& tree = names.trace().processes[rows.process].stacks;
+      const StackTree& tree = names.process(rows.process).stacks;
       const uint64_t id = tree.Canonical(static_cast<uint32_t>(values[i]));
       chunk->Values<uint64_t>(place)[i] = uint64_t{rows.process} << 32 | id;
     }
@@ -407,7 +488,7 @@ void EventScan::FillColumn(const Source& source, size_t place, const Rows& rows,
 void EventScan::FillOfTrack(const Source& source, size_t place, const Rows& rows,
                             QueryChunk* chunk) {
   const TraceNames& names = table_.names();
-  const Process& process = names.trace().processes[rows.process];
+  const Process& process = names.process(rows.process);
   const Track& track = process.tracks[rows.track];
   const TraceNames::OfProcess& of = names.of(rows.process);
   const auto fill = [&](auto value, bool is_known) {
@@ -416,13 +497,18 @@ void EventScan::FillOfTrack(const Source& source, size_t place, const Rows& rows
     for (size_t i = 0; i < rows.count && !is_known; ++i) chunk->SetNull(place, i);
   };
   const std::string_view name = names.Text(of.tracks[rows.track]);
+  const CountedDevice device = of.Counted(rows.track);
   switch (source.from) {
     case From::kPid:
-      return fill(int64_t{process.pid}, true);
+      return fill(int64_t{process.pid}, of.is_of_program);
     case From::kTid:
-      return fill(int64_t{track.tid}, !track.is_stream && track.tid != 0);
+      return fill(int64_t{track.tid}, !track.is_stream && track.tid != 0 && of.is_of_program);
     case From::kThread:
-      return fill(TextValue(name), !track.is_stream);
+      return fill(TextValue(name), !track.is_stream && of.is_of_program);
+    case From::kRank:
+      return fill(uint64_t{of.rank.value_or(0)}, of.rank.has_value() && of.is_of_program);
+    case From::kTrack:
+      return fill(TrackNumber(rows.process, rows.track), true);
     case From::kHost:
       return fill(TextValue(names.Text(of.host)), true);
     case From::kDevice:
@@ -431,6 +517,10 @@ void EventScan::FillOfTrack(const Source& source, size_t place, const Rows& rows
       return fill(uint64_t{track.context}, track.is_stream && track.context != kNoCudaId);
     case From::kStream:
       return fill(uint64_t{track.stream}, track.is_stream && track.stream != kNoCudaId);
+    case From::kCountedDevice:
+      return fill(uint64_t{device.index}, device.is_known);
+    case From::kCountedUuid:
+      return fill(TextValue(names.Text(device.uuid)), device.uuid != 0);
     default:
       return fill(TextValue(name), track.is_stream);
   }
@@ -442,6 +532,14 @@ void EventScan::FillOfShape(const Source& source, size_t place, const Rows& rows
   constexpr int kSignature = 2;
   rows.columns.Copy(kSignature, rows.first, rows.count, values.data());
   const TraceNames::OfProcess& of = table_.names().of(rows.process);
+  if (source.from == From::kFunction) {
+    auto* const to = chunk->Values<uint32_t>(place);
+    for (size_t i = 0; i < rows.count; ++i)
+      to[i] = i != 0 && values[i] == values[i - 1]
+                  ? to[i - 1]
+                  : table_.names().shape(of.shapes.Find(static_cast<uint32_t>(values[i]))).function;
+    return;
+  }
   const auto part = [&](const LaunchShape& shape) -> uint64_t {
     switch (source.from) {
       case From::kRegisters:
@@ -494,9 +592,9 @@ std::string TableName(std::string_view name) {
 
 }  // namespace
 
-void AddEventTables(const TraceNames& names, QueryTables* tables) {
+void AddEventTables(const TraceNames& names, TraceSteps* steps, QueryTables* tables) {
   for (const TableSpec& spec : proto::kTables)
-    tables->push_back(std::make_unique<EventTable>(spec, TableName(spec.name), names));
+    tables->push_back(std::make_unique<EventTable>(spec, TableName(spec.name), names, steps));
 }
 
 }  // namespace gpuprof::analysis

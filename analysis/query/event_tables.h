@@ -10,10 +10,11 @@
 
 #include "analysis/query/query_table.h"
 #include "analysis/query/trace_names.h"
+#include "analysis/query/trace_steps.h"
 
 namespace gpuprof::analysis {
 
-// Adds the tables. `names` outlives them; the trace is that of the names.
-void AddEventTables(const TraceNames& names, QueryTables* tables);
+// Adds the tables. `names` and `steps` outlive them; the trace is that of the names.
+void AddEventTables(const TraceNames& names, TraceSteps* steps, QueryTables* tables);
 
 }  // namespace gpuprof::analysis

@@ -18,6 +18,10 @@
 namespace gpuprof::analysis {
 namespace {
 
+// Nsight Systems packs a machine, a process and a thread into one number (views.cc).
+constexpr int64_t kNsysMachine = int64_t{1} << 48;
+constexpr int kNsysThreadBits = 24;
+
 class NameTable : public RowTable {
  public:
   explicit NameTable(const TraceNames& names)
@@ -40,28 +44,34 @@ class ProcessTable : public RowTable {
  public:
   explicit ProcessTable(const Trace& trace)
       : RowTable("processes", "processes of the recording"), trace_(trace) {
-    columns_ = {{"host", ValueType::kText},
-                {"pid", ValueType::kSigned},
-                {"parent_pid", ValueType::kSigned},
-                {"rank", ValueType::kUnsigned},
-                {"name", ValueType::kText},
-                {"executable", ValueType::kText},
-                {"start_ns", ValueType::kSigned, "ns"},
-                {"end_ns", ValueType::kSigned, "ns"},
-                {"exit_status", ValueType::kSigned},
-                {"lost_count", ValueType::kUnsigned}};
+    columns_ = {
+        {"process", ValueType::kUnsigned},
+        {"host", ValueType::kText},
+        {"pid", ValueType::kSigned},
+        {"parent_pid", ValueType::kSigned},
+        {"rank", ValueType::kUnsigned},
+        {"name", ValueType::kText},
+        {"executable", ValueType::kText},
+        {"start_ns", ValueType::kSigned, "ns"},
+        {"end_ns", ValueType::kSigned, "ns"},
+        {"exit_status", ValueType::kSigned},
+        {"lost_count", ValueType::kUnsigned},
+        // Names are the same in small and large letters: this is PROCESSES of Nsight Systems, too.
+        {"globalPid", ValueType::kSigned}};
   }
 
  private:
   Error Load() override {
     for (const Process& process : trace_.processes) {
       const std::optional<Rank> rank = RankOf(process);
-      AddRow({Cell::Of(Keep(process.host)), Cell::Of(int64_t{process.pid}),
+      AddRow({Cell::Of(static_cast<int64_t>(&process - trace_.processes.data())),
+              Cell::Of(Keep(process.host)), Cell::Of(int64_t{process.pid}),
               Cell::Of(int64_t{process.ppid}), rank ? Cell::Of(int64_t{rank->number}) : Cell(),
               Cell::Of(Keep(ProcessName(process))), Cell::Of(Keep(process.executable)),
               Cell::Of(process.LifeStart()), Cell::Of(process.LifeEnd()),
               process.has_end ? Cell::Of(int64_t{process.exit_status}) : Cell(),
-              Cell::Of(static_cast<int64_t>(process.dropped))});
+              Cell::Of(static_cast<int64_t>(process.dropped)),
+              Cell::Of(kNsysMachine + (int64_t{process.pid} << kNsysThreadBits))});
     }
     return {};
   }
@@ -71,9 +81,11 @@ class ProcessTable : public RowTable {
 
 class TrackTable : public RowTable {
  public:
-  explicit TrackTable(const Trace& trace)
-      : RowTable("tracks", "threads and streams, which events are on"), trace_(trace) {
-    columns_ = {{"host", ValueType::kText},        {"pid", ValueType::kSigned},
+  explicit TrackTable(const TraceNames& names)
+      : RowTable("tracks", "threads, streams, and devices whose counters were read"),
+        names_(names) {
+    columns_ = {{"track", ValueType::kUnsigned},   {"process", ValueType::kUnsigned},
+                {"host", ValueType::kText},        {"pid", ValueType::kSigned},
                 {"tid", ValueType::kSigned},       {"device", ValueType::kUnsigned},
                 {"context", ValueType::kUnsigned}, {"stream", ValueType::kUnsigned},
                 {"name", ValueType::kText},        {"is_of_gpuprof", ValueType::kBoolean}};
@@ -81,21 +93,32 @@ class TrackTable : public RowTable {
 
  private:
   Error Load() override {
-    for (const Process& process : trace_.processes) {
+    for (size_t index = 0; index < names_.places(); ++index) {
+      const Process& process = names_.process(index);
+      const TraceNames::OfProcess& of = names_.of(index);
+      const auto of_program = [&](int64_t value) {
+        return of.is_of_program ? Cell::Of(value) : Cell();
+      };
       for (const Track& track : process.tracks) {
+        const auto place = static_cast<size_t>(&track - process.tracks.data());
         const auto of_stream = [&](uint32_t value) {
           return track.is_stream && value != kNoCudaId ? Cell::Of(int64_t{value}) : Cell();
         };
-        AddRow({Cell::Of(Keep(process.host)), Cell::Of(int64_t{process.pid}),
-                track.is_stream ? Cell() : Cell::Of(int64_t{track.tid}), of_stream(track.device),
-                of_stream(track.context), of_stream(track.stream), Cell::Of(Keep(track.name)),
+        const CountedDevice device = of.Counted(place);
+        const bool is_counted = device.is_known && !of.is_of_program;
+        AddRow({Cell::Of(static_cast<int64_t>(TrackNumber(index, place))),
+                of_program(static_cast<int64_t>(index)), Cell::Of(Keep(process.host)),
+                of_program(process.pid), track.is_stream ? Cell() : of_program(track.tid),
+                is_counted ? Cell::Of(int64_t{device.index}) : of_stream(track.device),
+                of_stream(track.context), of_stream(track.stream),
+                Cell::Of(is_counted ? names_.Text(device.name) : Keep(track.name)),
                 Cell::Of(int64_t{track.tool})});
       }
     }
     return {};
   }
 
-  const Trace& trace_;
+  const TraceNames& names_;
 };
 
 // Collects the stacks that rows refer to.
@@ -189,7 +212,7 @@ class StackTable : public RowTable {
 void AddLookupTables(const TraceNames& names, const PassOptions& options, QueryTables* tables) {
   tables->push_back(std::make_unique<NameTable>(names));
   tables->push_back(std::make_unique<ProcessTable>(names.trace()));
-  tables->push_back(std::make_unique<TrackTable>(names.trace()));
+  tables->push_back(std::make_unique<TrackTable>(names));
   tables->push_back(std::make_unique<StackTable>(names.trace(), options));
 }
 

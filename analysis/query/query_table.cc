@@ -8,12 +8,6 @@
 
 namespace gpuprof::analysis {
 
-void QueryChunk::SetNull(size_t place, size_t row) {
-  const duckdb::Handle vector = api_.data_chunk_get_vector(chunk_, place);
-  api_.vector_ensure_validity_writable(vector);
-  api_.vector_get_validity(vector)[row / 64] &= ~(uint64_t{1} << row % 64);
-}
-
 duckdb::Text TextValue(std::string_view text) {
   duckdb::Text value;
   std::memset(&value, 0, sizeof value);

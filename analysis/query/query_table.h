@@ -29,25 +29,29 @@ struct QueryColumn {
   std::string_view names = {};
 };
 
-// Columns of one chunk, for a table to fill.
+// Returns the name of the text that a column of ids stands for: "name" of "name_id".
+inline std::string TextOfId(std::string_view id) {
+  return std::string(id.substr(0, id.size() - 3));
+}
+
+// Columns of one chunk, for a table to fill: vectors of DuckDB, or what becomes an array of Arrow.
 class QueryChunk {
  public:
   // The most rows of a chunk, as DuckDB is compiled.
   static constexpr size_t kRows = 2048;
 
-  QueryChunk(const duckdb::Api& api, duckdb::Handle chunk) : api_(api), chunk_(chunk) {}
+  virtual ~QueryChunk() = default;
 
   // Returns the values of a column: bool, int64_t, uint64_t, uint32_t (kId), double, or
   // duckdb::Text. `place`: among the columns that were asked for.
   template <typename T>
   T* Values(size_t place) {
-    return static_cast<T*>(api_.vector_get_data(api_.data_chunk_get_vector(chunk_, place)));
+    return static_cast<T*>(Data(place));
   }
-  void SetNull(size_t place, size_t row);
+  virtual void SetNull(size_t place, size_t row) = 0;
 
- private:
-  const duckdb::Api& api_;
-  duckdb::Handle chunk_;
+ protected:
+  virtual void* Data(size_t place) = 0;
 };
 
 // Returns a text for a vector. The bytes stay where they are.
@@ -63,6 +67,9 @@ class TableScan {
 
   virtual ~TableScan() = default;
   virtual size_t threads() const { return 1; }
+  // Returns all shares in the order of the rows: any thread may read one of them by Next() to its
+  // end. Empty: the rows come in their order alone.
+  virtual std::vector<Share> Shares() const { return {}; }
   // Fills the next rows, at most QueryChunk::kRows. Returns how many; 0: there are no more.
   virtual size_t Next(Share* share, QueryChunk* chunk) = 0;
 };
@@ -76,6 +83,11 @@ class QueryTable {
   const std::vector<QueryColumn>& columns() const { return columns_; }
   // Returns about how many rows the table has, for DuckDB's plans. 0: not known.
   virtual uint64_t rows() const { return 0; }
+  // Chooses the processes, by their places in the trace, whose rows the table has from now on. A
+  // table that knows no processes keeps its rows. No scan may run meanwhile.
+  virtual void Choose(const std::vector<size_t>& processes) { (void)processes; }
+  // Returns whether the rows are events: very many, with few different texts.
+  virtual bool IsOfEvents() const { return false; }
   // Begins to read these columns, by their places. An error says why the table has no rows.
   virtual Error Begin(const std::vector<size_t>& columns, std::unique_ptr<TableScan>* scan) = 0;
 

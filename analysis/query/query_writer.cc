@@ -105,14 +105,16 @@ class TableWriter : public Writer {
     is_number_.assign(columns.size(), true);
   }
   bool Row(const std::vector<QueryValue>& values) override {
-    if (++count_ > limit_ && limit_ != 0) return true;
+    ++count_;
     std::vector<std::string>& cells = rows_.emplace_back();
     for (size_t i = 0; i < values.size(); ++i) {
       if (values[i].kind != Kind::kNumber && values[i].kind != Kind::kNull) is_number_[i] = false;
       cells.push_back(values[i].kind == Kind::kNull ? "-" : values[i].text);
     }
-    return true;
+    return limit_ == 0 || count_ < limit_;
   }
+  bool CountsRest() const override { return true; }
+  void Rest(uint64_t rows) override { count_ += rows; }
   void Finish() override {
     TextTable table;
     for (size_t i = 0; i < names_.size(); ++i)
@@ -135,7 +137,65 @@ class TableWriter : public Writer {
   uint64_t count_ = 0;
 };
 
+// Numbers of more digits than JavaScript keeps are texts.
+bool IsSafeNumber(std::string_view text) {
+  constexpr size_t kMostDigits = 15;
+  return text.size() <= kMostDigits || text.find_first_of(".e") != std::string_view::npos;
+}
+
+class PageWriter : public Writer {
+ public:
+  PageWriter(uint32_t limit, size_t most_bytes, Sink sink, void* context)
+      : Writer(sink, context), limit_(limit), most_bytes_(most_bytes) {}
+
+  void Begin(const std::vector<std::string>& columns) override {
+    text_ = "{\"columns\": [";
+    bool is_first = true;
+    for (const std::string& name : DifferentNames(columns)) {
+      text_ += (is_first ? "" : ", ") + JsonText(name);
+      is_first = false;
+    }
+    text_ += "], \"rows\": [";
+  }
+  bool Row(const std::vector<QueryValue>& values) override {
+    text_ += count_++ == 0 ? "\n[" : ",\n[";
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i != 0) text_ += ", ";
+      const bool is_number = values[i].kind == Kind::kNumber && IsSafeNumber(values[i].text);
+      text_ += values[i].kind == Kind::kNull                   ? "null"
+               : is_number || values[i].kind == Kind::kBoolean ? values[i].text
+                                                               : JsonText(values[i].text);
+    }
+    text_ += ']';
+    shown_ = count_;
+    return shown_ < limit_ && text_.size() < most_bytes_;
+  }
+  bool CountsRest() const override { return true; }
+  void Rest(uint64_t rows) override { count_ += rows; }
+  // The rows stay here to the end: an error leaves nothing half.
+  void Finish() override {
+    text_ += "\n], \"truncated\": ";
+    if (shown_ < count_)
+      text_ += "{\"shown\": " + std::to_string(shown_) + ", \"total\": " + std::to_string(count_) +
+               "}}\n";
+    else
+      text_ += "null}\n";
+    Put(text_);
+  }
+
+ private:
+  const uint32_t limit_;
+  const size_t most_bytes_;
+  std::string text_;
+  uint64_t count_ = 0, shown_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<QueryWriter> MakePageWriter(uint32_t limit, size_t most_bytes, Sink sink,
+                                            void* context) {
+  return std::make_unique<PageWriter>(limit, most_bytes, sink, context);
+}
 
 std::unique_ptr<QueryWriter> MakeQueryWriter(Format format, uint32_t limit, int width, Sink sink,
                                              void* context) {

@@ -265,10 +265,10 @@ class ListFinder {
 
 }  // namespace
 
-void AddResultTables(Session* session, const PassOptions& options, QueryTables* tables) {
-  static std::mutex mutex;
+void AddResultTables(Session* session, const PassOptions& options, std::mutex* mutex,
+                     QueryTables* tables) {
   for (const PassEntry& entry : PassTable()) {
-    auto result = std::make_shared<PassResult>(entry.info.name, session, options, &mutex);
+    auto result = std::make_shared<PassResult>(entry.info.name, session, options, mutex);
     ListFinder(entry, std::move(result), tables).Find(entry.type(), {});
   }
 }

@@ -6,12 +6,15 @@
 
 #pragma once
 
+#include <mutex>
+
 #include "analysis/query/query_table.h"
 
 namespace gpuprof::analysis {
 
-// Adds the tables. `session` and `options` outlive them. A pass runs when a query first reads one
-// of its tables.
-void AddResultTables(Session* session, const PassOptions& options, QueryTables* tables);
+// Adds the tables. `session`, `options` and `mutex`, which is the session's, outlive them. A pass
+// runs when a query first reads one of its tables.
+void AddResultTables(Session* session, const PassOptions& options, std::mutex* mutex,
+                     QueryTables* tables);
 
 }  // namespace gpuprof::analysis

@@ -8,6 +8,7 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/model/names.h"
+#include "analysis/model/process_name.h"
 #include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
@@ -19,10 +20,44 @@ void CopyDimensions(const google::protobuf::RepeatedField<uint32_t>& from,
     (*to)[i] = static_cast<int>(i) < from.size() ? from[static_cast<int>(i)] : 1;
 }
 
+// Returns the name of a function without its result, namespaces, template arguments and
+// parameters: "add" of "void ns::add<int>(int*)". Other names stay as they are.
+std::string_view FunctionOf(std::string_view name) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)", kOperator = "operator";
+  // Begins behind the last space or colon that no bracket encloses, and ends at the first bracket.
+  size_t begin = 0, end = name.size();
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (depth == 0 && name.substr(i).starts_with(kUnnamed)) {
+      i += kUnnamed.size() - 1;
+      continue;
+    }
+    if (depth == 0 && name.substr(i).starts_with(kOperator) && i == begin) {
+      const size_t parameters = name.find('(', i + kOperator.size() + 1);
+      return name.substr(begin, parameters - begin);
+    }
+    const char c = name[i];
+    if (c == '(' && depth == 0) {
+      end = std::min(end, i);
+      break;
+    }
+    if (c == '<' || c == '(' || c == '[' || c == '{') {
+      if (depth++ == 0) end = std::min(end, i);
+    } else if (c == '>' || c == ')' || c == ']' || c == '}') {
+      if (--depth < 0) return name;
+    } else if (depth == 0 && (c == ':' || c == ' ')) {
+      begin = i + 1;
+      end = name.size();
+    }
+  }
+  return depth == 0 && begin < end ? name.substr(begin, end - begin) : name;
+}
+
 }  // namespace
 
 TraceNames::TraceNames(const Trace& trace) : trace_(trace) {
   for (const Process& process : trace.processes) Add(process);
+  for (const Process& sampler : trace.samplers) Add(sampler);
 }
 
 void TraceNames::Add(const Process& process) {
@@ -38,6 +73,7 @@ void TraceNames::Add(const Process& process) {
   for (const auto& [id, signature] : process.signatures) {
     LaunchShape shape;
     shape.name = texts_.Intern(Demangle(process.String(signature.name()).c_str()));
+    shape.function = texts_.Intern(FunctionOf(texts_.At(shape.name)));
     CopyDimensions(signature.grid(), &shape.grid);
     CopyDimensions(signature.block(), &shape.block);
     shape.registers = signature.registers();
@@ -55,7 +91,16 @@ void TraceNames::Add(const Process& process) {
   }
   names.counters = IdMap(pairs);
   names.host = texts_.Intern(process.host);
-  for (const Track& track : process.tracks) names.tracks.push_back(texts_.Intern(track.name));
+  names.is_of_program = !process.is_sampler;
+  if (const std::optional<Rank> rank = RankOf(process)) names.rank = rank->number;
+  for (const Track& track : process.tracks) {
+    const auto device = process.sampled_devices.find(track.id);
+    if (device != process.sampled_devices.end())
+      names.counted[names.tracks.size()] = {true, device->second.index(),
+                                            texts_.Intern(device->second.uuid()),
+                                            texts_.Intern(device->second.name())};
+    names.tracks.push_back(texts_.Intern(track.name));
+  }
 }
 
 template <typename Make>
@@ -87,9 +132,8 @@ std::string_view TraceNames::Flags(proto::Codes codes, uint64_t bits) const {
   });
 }
 
-std::string_view TraceNames::Device(size_t process, uint32_t device) const {
-  return Made({Kind::kDevice, process, device},
-              [&] { return DeviceName(trace_.processes[process], device); });
+std::string_view TraceNames::Device(size_t place, uint32_t device) const {
+  return Made({Kind::kDevice, place, device}, [&] { return DeviceName(process(place), device); });
 }
 
 }  // namespace gpuprof::analysis

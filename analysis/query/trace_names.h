@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,7 +25,7 @@ namespace gpuprof::analysis {
 
 // How a kernel is launched.
 struct LaunchShape {
-  uint32_t name = 0;  // in the pool
+  uint32_t name = 0, function = 0;  // in the pool
   std::array<uint32_t, 3> grid{}, block{};
   uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;
 };
@@ -34,19 +35,46 @@ struct CounterText {
   double divisor = 1;
 };
 
+// The device whose counters a track has.
+struct CountedDevice {
+  bool is_known = false;
+  uint32_t index = 0;  // as NVML counts; of an imported file as the file counts
+  uint32_t uuid = 0;   // in the pool; 0: not known
+  uint32_t name = 0;   // in the pool
+};
+
+// Returns the number of a thread or stream among those of all processes.
+inline uint64_t TrackNumber(size_t process, size_t track) {
+  return uint64_t{process} << 32 | uint64_t{track};
+}
+
 class TraceNames {
  public:
   struct OfProcess {
     IdMap strings, functions;  // to numbers of texts
     IdMap shapes, counters;    // to places below, from 1
     uint32_t host = 0;
-    std::vector<uint32_t> tracks;  // by track: the name of its thread or stream
+    std::optional<uint32_t> rank;
+    std::vector<uint32_t> tracks;             // by track: the name of its thread or stream
+    std::map<size_t, CountedDevice> counted;  // by track
+    bool is_of_program = true;                // no sampler
+
+    CountedDevice Counted(size_t track) const {
+      const auto found = counted.find(track);
+      return found == counted.end() ? CountedDevice() : found->second;
+    }
   };
 
   explicit TraceNames(const Trace& trace);
 
   const Trace& trace() const { return trace_; }
-  const OfProcess& of(size_t process) const { return processes_[process]; }
+  // Places: processes of the trace, then its samplers of hardware counters.
+  size_t places() const { return processes_.size(); }
+  const Process& process(size_t place) const {
+    const size_t processes = trace_.processes.size();
+    return place < processes ? trace_.processes[place] : trace_.samplers[place - processes];
+  }
+  const OfProcess& of(size_t place) const { return processes_[place]; }
   // Returns a shape; that of place 0 is empty.
   const LaunchShape& shape(uint32_t place) const { return shapes_[place]; }
   const CounterText& counter(uint32_t place) const { return counters_[place]; }
@@ -57,7 +85,7 @@ class TraceNames {
   // Returns the words of the bits that are set, with commas.
   std::string_view Flags(proto::Codes codes, uint64_t bits) const;
   // Returns the name of a device: "cuda:0".
-  std::string_view Device(size_t process, uint32_t device) const;
+  std::string_view Device(size_t place, uint32_t device) const;
 
  private:
   enum class Kind : uint8_t { kWord, kFlags, kDevice };

@@ -47,8 +47,10 @@ inline constexpr FindingWords kDeviceRows[] = {
     {"CO-002.waited", "The others waited {0} for it, summed over ranks and collectives."},
     {"CO-002.ask_holds_rank_up",
      "Ask what holds this rank up: `gpuprof advise --pid {0}`. A rank with little work on its "
-     "GPU and a late host is slow, too. `gpuprof stats collectives` tells who waited for whom."},
-    {"CO-002.rank", "Pid {0} on device {1}"},
+     "GPU and a late host is slow, too. `gpuprof stats communication` tells who waited for whom, "
+     "and "
+     "`gpuprof stats stragglers` tells in which phase the rank is slow."},
+    {"CO-002.rank", "{0} (pid {1}, device {2})"},
     {"CO-002.caveat",
      "Clocks of machines were put right by the ends of collectives, which all ranks see at once."},
 
@@ -110,8 +112,9 @@ inline constexpr FindingWords kDeviceRows[] = {
     {"CO-010.behind", "{0} pass between the arrival of the rank before it and its own, in all."},
     {"CO-010.waited", "The others waited {0} for it, summed over ranks and collectives."},
     {"CO-010.ask_holds_rank_up",
-     "Ask what holds this rank up: `gpuprof advise --pid {0}`. `gpuprof stats collectives` tells "
-     "who waited for whom."},
+     "Ask what holds this rank up: `gpuprof advise --pid {0}`. `gpuprof stats communication` tells "
+     "who waited for whom, and `gpuprof stats stragglers` tells in which phase the "
+     "rank is slow."},
     {"CO-010.caveat", "The gain assumes that the other ranks come no later than now."},
 
     {"CP-001.name", "Asynchronous copies of pageable memory hold up the host"},

@@ -17,11 +17,12 @@ namespace gpuprof::analysis {
 struct TableLayout;
 
 std::span<const TableLayout> ApiLayouts();
-std::span<const TableLayout> CollectivesLayouts();
+std::span<const TableLayout> CommunicationLayouts();
 std::span<const TableLayout> CountersLayouts();
 std::span<const TableLayout> CriticalPathLayouts();
 std::span<const TableLayout> DeviceMemoryLayouts();
 std::span<const TableLayout> FilesLayouts();
+std::span<const TableLayout> FlightRecorderLayouts();
 std::span<const TableLayout> GraphViewerLayouts();
 std::span<const TableLayout> GraphsLayouts();
 std::span<const TableLayout> HealthLayouts();
@@ -34,9 +35,11 @@ std::span<const TableLayout> OpsLayouts();
 std::span<const TableLayout> OverheadLayouts();
 std::span<const TableLayout> OverlapLayouts();
 std::span<const TableLayout> OverviewLayouts();
+std::span<const TableLayout> PodsLayouts();
 std::span<const TableLayout> PythonLayouts();
 std::span<const TableLayout> RangesLayouts();
 std::span<const TableLayout> StepsLayouts();
+std::span<const TableLayout> StragglersLayouts();
 std::span<const TableLayout> StreamsLayouts();
 std::span<const TableLayout> SyncLayouts();
 std::span<const TableLayout> MemoryProfileLayouts();

@@ -15,12 +15,13 @@
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/baseline.pb.h"
-#include "proto/results/collectives.pb.h"
+#include "proto/results/communication.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
+#include "proto/results/flight_recorder.pb.h"
 #include "proto/results/graph_viewer.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
@@ -37,12 +38,14 @@
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/pods.pb.h"
 #include "proto/results/python.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/roofline.pb.h"
 #include "proto/results/serving.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
+#include "proto/results/stragglers.pb.h"
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
 #include "proto/results/tf_data.pb.h"
@@ -100,13 +103,16 @@ const std::vector<TextEntry>& TextTable() {
       {results::Overlap::descriptor, TextOf<results::Overlap, OverlapText>},
       {results::Graphs::descriptor, TextOf<results::Graphs, GraphsText>},
       {results::Overheads::descriptor, TextOf<results::Overheads, OverheadText>},
+      {results::Pods::descriptor, TextOf<results::Pods, PodsText>},
       {results::Python::descriptor, TextOf<results::Python, PythonText>},
       {results::Ranges::descriptor, TextOf<results::Ranges, RangesText>},
-      {results::Collectives::descriptor, TextOf<results::Collectives, CollectivesText>},
+      {results::Communication::descriptor, TextOf<results::Communication, CommunicationText>},
+      {results::Stragglers::descriptor, TextOf<results::Stragglers, StragglersText>},
       {results::Counters::descriptor, TextOf<results::Counters, CountersText>},
       {results::Heap::descriptor, TextOf<results::Heap, HeapText>},
       {results::Locks::descriptor, TextOf<results::Locks, LocksText>},
       {results::Files::descriptor, TextOf<results::Files, FilesText>},
+      {results::FlightRecorder::descriptor, TextOf<results::FlightRecorder, FlightRecorderText>},
       {results::OpProfile::descriptor, TextOf<results::OpProfile, OpProfileText>},
       {results::Roofline::descriptor, TextOf<results::Roofline, RooflineText>},
       {results::Serving::descriptor, TextOf<results::Serving, ServingText>},

@@ -7,16 +7,24 @@
 #pragma once
 
 namespace gpuprof::results {
+class FlightRecorder;
+class Communication;
 class InputPipeline;
 class MemoryProfile;
+class Pods;
+class Stragglers;
 class TfData;
 }  // namespace gpuprof::results
 
 namespace gpuprof::analysis {
 
-// Writes the fields `verdict` of a result whose figures are there.
+// Writes the fields `verdict`, or `words`, of a result whose figures are there.
+void SayVerdicts(results::Communication* result);
+void SayVerdicts(results::FlightRecorder* result);
 void SayVerdicts(results::InputPipeline* result);
 void SayVerdicts(results::MemoryProfile* result);
+void SayVerdicts(results::Pods* result);
+void SayVerdicts(results::Stragglers* result);
 void SayVerdicts(results::TfData* result);
 
 }  // namespace gpuprof::analysis

@@ -75,7 +75,9 @@ void Agree(const IterationName& other, IterationName* told) {
 
 IterationName IterationOf(const Process& process, const Step& step) {
   if (step.name == 0) return {};
-  const std::string& name = process.String(step.name);
+  const auto found = process.strings.find(step.name);
+  if (found == process.strings.end()) return {};
+  const std::string& name = found->second;
   return proto::ReadIterationName(name.data(), static_cast<uint32_t>(name.size()));
 }
 

@@ -19,6 +19,8 @@ void SortValues(std::vector<int64_t>* values) {
   constexpr size_t kFew = 2048;
   constexpr int kDigitBits = 11, kMostDigits = 3;
   constexpr size_t kDigits = size_t{1} << kDigitBits;
+  // Times of a category that steps lack are all 0.
+  if (std::is_sorted(values->begin(), values->end())) return;
   if (values->size() < kFew) return std::sort(values->begin(), values->end());
   const auto [least, most] = std::minmax_element(values->begin(), values->end());
   const auto base = static_cast<uint64_t>(*least);
@@ -98,8 +100,16 @@ double Samples::stddev() const {
 }
 
 int64_t Samples::MedianDistance() const {
-  SampleList distances;
   const int64_t middle = median();
+  if (behind_.empty()) {
+    // From the median, distances rise to both sides.
+    std::vector<int64_t> below, above, distances(sorted_.size());
+    for (const int64_t value : sorted_)
+      (value < middle ? below : above).push_back(std::abs(value - middle));
+    std::merge(below.rbegin(), below.rend(), above.begin(), above.end(), distances.begin());
+    return Samples(std::move(distances)).median();
+  }
+  SampleList distances;
   for (size_t i = 0; i < sorted_.size(); ++i)
     distances.Add(std::abs(sorted_[i] - middle), static_cast<uint32_t>(Weight(i)));
   return distances.Take().median();

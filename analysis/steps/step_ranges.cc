@@ -6,6 +6,7 @@
 #include "analysis/steps/step_ranges.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <string>
@@ -25,7 +26,7 @@ constexpr int64_t kMostOverlap = 100;
 struct StepRange {
   Interval span;
   size_t track = 0;
-  std::string word;  // the name without its number; with its domain
+  const std::string* word = nullptr;  // the name without its number; with its domain
   bool has_number = false;
   uint64_t number = 0;
   uint32_t name = 0;     // string id
@@ -66,7 +67,7 @@ class StepNames {
 
   static bool Use(const Known& known, StepRange* range) {
     if (!known.is_step) return false;
-    range->word = known.word;
+    range->word = &known.word;
     range->has_number = known.has_number;
     range->number = known.number;
     return true;
@@ -85,7 +86,7 @@ class StepNames {
 
   const Process& process_;
   const std::string& wanted_;
-  std::unordered_map<uint64_t, Known> known_;  // by domain and name
+  std::unordered_map<uint64_t, Known> known_;  // by domain and name; ranges point to the words
 };
 
 bool IsIncomplete(uint32_t operation) {
@@ -119,12 +120,14 @@ void AddRanges(const Process& process, size_t index, StepNames* names,
 void AddRangesOfFramework(const Process& process, size_t index, StepNames* names,
                           std::vector<StepRange>* all) {
   const OpTable& table = process.tracks[index].op;
+  const Column<uint32_t>::Reader operations(table.operation), ids(table.name);
   for (size_t row = 0; row < table.rows(); ++row) {
-    const uint32_t operation = table.operation[row];
+    const uint32_t operation = operations[row];
     StepRange range;
-    if (!IsUserRange(table, row) || !names->ReadOfFramework(table.name[row], &range)) continue;
+    if (proto::OpScopeOf(operation) != proto::OpScope::kUser) continue;
+    if (!names->ReadOfFramework(ids[row], &range)) continue;
     range.span = {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
-    range.name = table.name[row];
+    range.name = ids[row];
     range.track = index;
     range.is_whole = !IsIncomplete(operation);
     all->push_back(std::move(range));
@@ -132,13 +135,14 @@ void AddRangesOfFramework(const Process& process, size_t index, StepNames* names
 }
 
 // Marks of TensorFlow's profiler with the number of a step, whatever they are called.
-void AddNumberedMarks(const Process& process, size_t index, std::vector<StepRange>* all) {
+void AddNumberedMarks(const Process& process, size_t index, std::deque<std::string>* words,
+                      std::vector<StepRange>* all) {
   const OpTable& table = process.tracks[index].op;
   for (const NumberedMark& mark : NumberedMarksOf(process, index)) {
     StepRange range;
     range.span = {table.end_ns[mark.row] - table.duration_ns[mark.row], table.end_ns[mark.row]};
     range.track = index;
-    range.word = process.String(table.name[mark.row]);
+    range.word = &words->emplace_back(process.String(table.name[mark.row]));
     range.has_number = true;
     range.number = mark.number;
     all->push_back(std::move(range));
@@ -192,19 +196,20 @@ void Number(uint64_t first, std::vector<StepRange>* sorted) {
 std::vector<DetectedSteps> StepsFromRanges(ProcessOps& ops, const StepCapture& capture) {
   const Process& process = ops.process();
   StepNames names(process, capture.range);
+  std::deque<std::string> words;
   std::vector<StepRange> ranges;
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     if (process.tracks[i].is_stream) continue;
     AddRanges(process, i, &names, &ranges);
     AddRangesOfFramework(process, i, &names, &ranges);
-    AddNumberedMarks(process, i, &ranges);
+    AddNumberedMarks(process, i, &words, &ranges);
   }
   ranges = Outermost(std::move(ranges));
   Number(capture.begin == StepCapture::Begin::kRange ? capture.first : 1, &ranges);
   std::map<size_t, DetectedSteps> by_track;
   for (const StepRange& range : ranges) {
     DetectedSteps& steps = by_track[range.track];
-    if (steps.marker.empty()) steps.marker = range.word;
+    if (steps.marker.empty()) steps.marker = *range.word;
     if (range.is_whole && range.span.length() > 0) {
       steps.steps.push_back({range.span, 0, 0, range.number, range.name});
     } else {

@@ -23,15 +23,25 @@ constexpr int64_t kWarmupMedians = 3;
 constexpr int64_t kOutlierDistances = 9;     // about six standard deviations of quiet steps
 constexpr int64_t kOutlierPartOfMedian = 4;  // a quarter
 
+// Returns the first of the rows whose time is greater.
+size_t FirstBehind(const Column<int64_t>::Reader& times, RowRun rows, int64_t time) {
+  for (size_t count = rows.size(); count != 0;) {
+    const size_t half = count / 2;
+    const bool is_behind = times[rows.first + half] > time;
+    if (!is_behind) rows.first += half + 1;
+    count = is_behind ? half : count - half - 1;
+  }
+  return rows.first;
+}
+
 Step MakeStep(const DetectedStep& detected, uint64_t number, const CategoryTimeline& timeline,
-              const Column<int64_t>& op_ends) {
+              const Column<int64_t>::Reader& op_ends, size_t ops) {
   Step step;
   step.number = number;
   step.span = detected.span;
   step.times = timeline.Split(detected.span);
-  const auto first = std::upper_bound(op_ends.begin(), op_ends.end(), detected.span.start);
-  const auto last = std::upper_bound(first, op_ends.end(), detected.span.end);
-  step.op_count = static_cast<uint64_t>(last - first);
+  const size_t first = FirstBehind(op_ends, {0, ops}, detected.span.start);
+  step.op_count = FirstBehind(op_ends, {first, ops}, detected.span.end) - first;
   step.batch_count = detected.batches;
   step.name = detected.name;
   step.capture = detected.capture;
@@ -42,11 +52,13 @@ Step MakeStep(const DetectedStep& detected, uint64_t number, const CategoryTimel
 // longer than to make a token.
 void MarkWarmup(const Process& process, std::vector<Step>* steps) {
   std::map<proto::IterationPhase, std::vector<int64_t>> lengths;
-  std::map<uint32_t, proto::IterationPhase> phases;  // by name
-  for (const Step& step : *steps) {
-    const auto [at, is_new] = phases.try_emplace(step.name);
-    if (is_new) at->second = IterationOf(process, step).phase;
-    lengths[at->second].push_back(step.span.length());
+  std::vector<proto::IterationPhase> phases;  // by step
+  phases.reserve(steps->size());
+  for (size_t i = 0; i < steps->size(); ++i) {
+    const Step& step = (*steps)[i];
+    const bool is_known = i != 0 && step.name == (*steps)[i - 1].name;
+    phases.push_back(is_known ? phases.back() : IterationOf(process, step).phase);
+    lengths[phases.back()].push_back(step.span.length());
   }
   std::map<proto::IterationPhase, int64_t> limits;
   for (auto& [phase, all] : lengths)
@@ -54,7 +66,7 @@ void MarkWarmup(const Process& process, std::vector<Step>* steps) {
   const size_t most = steps->size() / 4;
   for (size_t i = 0; i < most; ++i) {
     Step& step = (*steps)[i];
-    if (step.span.length() <= limits[phases[step.name]]) break;
+    if (step.span.length() <= limits[phases[i]]) break;
     step.is_warmup = true;
   }
 }
@@ -95,6 +107,7 @@ StepTimes TimesOf(const Samples& samples) {
 void AddCategories(const std::vector<Step>& steps, StepSummary* summary) {
   for (size_t i = 0; i < kCategories; ++i) {
     std::vector<int64_t> times;
+    times.reserve(steps.size());
     for (const Step& step : steps) {
       if (!step.is_warmup) times.push_back(step.times[i]);
     }
@@ -137,9 +150,11 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
   out.timeline = StepTimeline(ops, out.detected.track, out.detected.rivals);
   const CategoryTimeline without_gaps = out.timeline;
   FillShortGaps(&out.timeline);
+  const Column<int64_t>::Reader op_ends(track.op.end_ns);
+  out.steps.reserve(out.detected.steps.size());
   for (const DetectedStep& step : out.detected.steps) {
     const uint64_t number = step.number.value_or(out.steps.size() + 1);
-    out.steps.push_back(MakeStep(step, number, out.timeline, track.op.end_ns));
+    out.steps.push_back(MakeStep(step, number, out.timeline, op_ends, track.op.rows()));
   }
   MarkWarmup(process, &out.steps);
 

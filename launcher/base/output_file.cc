@@ -56,34 +56,37 @@ bool OutputFile::GiveName() {
   return false;
 }
 
-std::string OutputFile::Create(const std::string& path) {
+std::string OutputFile::Create(const std::string& path, bool is_compressed) {
   path_ = path;
   is_stdout_ = path == "-";
-  if (is_stdout_) return "";
+  if (is_stdout_) return is_compressed ? BeginCompressing() : "";
   struct stat status;
   if (lstat(path.c_str(), &status) == 0) return path + " exists already" + kRemedy;
   has_name_ = access("/proc/self/fd", X_OK) != 0 || !CreateUnnamed();
   if (has_name_) fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0 && errno == EEXIST) return path + " exists already" + kRemedy;
   if (fd_ < 0) return path + " cannot be created: " + std::strerror(errno);
-  if (!path.ends_with(".gz")) return "";
+  return is_compressed || path.ends_with(".gz") ? BeginCompressing() : "";
+}
+
+std::string OutputFile::BeginCompressing() {
   constexpr int kGzip = 16 + MAX_WBITS, kMemory = 8;
   deflater_ = std::make_unique<Deflater>();
   deflater_->is_ready = deflateInit2(&deflater_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip,
                                      kMemory, Z_DEFAULT_STRATEGY) == Z_OK;
-  return deflater_->is_ready ? "" : "not enough memory to compress " + path;
+  return deflater_->is_ready ? "" : "not enough memory to compress " + path_;
 }
 
 bool OutputFile::Write(std::string_view text) {
-  if (is_stdout_) {
-    PutBytes(text);
-    return true;
-  }
   if (!fault_.empty()) return false;
   return deflater_ == nullptr ? WriteBytes(text) : Compress(text, false);
 }
 
 bool OutputFile::WriteBytes(std::string_view bytes) {
+  if (is_stdout_) {
+    PutBytes(bytes);
+    return true;
+  }
   while (!bytes.empty()) {
     const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -116,8 +119,8 @@ bool OutputFile::Compress(std::string_view text, bool is_end) {
 }
 
 std::string OutputFile::Finish() {
-  if (is_stdout_) return "";
   if (fault_.empty() && deflater_ != nullptr) Compress("", true);
+  if (is_stdout_) return "";
   if (!fault_.empty() || (!has_name_ && !GiveName())) return fault_;
   const bool is_closed = close(fd_) == 0;
   fd_ = -1;

@@ -20,8 +20,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   // Creates the file. "-" is standard output. Returns empty, or cause and fix: an existing file is
-  // not overwritten.
-  std::string Create(const std::string& path);
+  // not overwritten. `is_compressed`: whatever the name is.
+  std::string Create(const std::string& path, bool is_compressed = false);
   // Adds a piece. Returns false after a fault, which Finish tells.
   bool Write(std::string_view text);
   // Completes the file. Returns empty, or what went wrong: then the file is gone.
@@ -31,6 +31,7 @@ class OutputFile {
   struct Deflater;
   bool CreateUnnamed();
   bool GiveName();
+  std::string BeginCompressing();
   bool WriteBytes(std::string_view bytes);
   bool Compress(std::string_view text, bool is_end);
 

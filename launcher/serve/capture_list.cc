@@ -33,7 +33,7 @@ int64_t ModifiedNs(const struct stat& status) {
 }
 
 // Adds a file to the figures of a capture. FNV-1a.
-void Count(const std::string& name, const struct stat& status, Capture* capture) {
+void Count(const std::string& name, const struct stat& status, ServedCapture* capture) {
   for (const char c : name + "\n" + codec::FileState(status) + " ")
     capture->state = (capture->state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   capture->bytes += static_cast<uint64_t>(status.st_size);
@@ -41,7 +41,7 @@ void Count(const std::string& name, const struct stat& status, Capture* capture)
 }
 
 // Adds all files of another tool's recording.
-void CountAll(Capture* capture) {
+void CountAll(ServedCapture* capture) {
   for (const InputPath& file : capture->foreign.files) {
     struct stat status;
     if (codec::StatInput(file, &status)) Count(file.path, status, capture);
@@ -121,7 +121,7 @@ std::shared_ptr<const Captures> CaptureList::Look() {
   return captures_;
 }
 
-void CaptureList::Add(Capture capture, Captures* captures) {
+void CaptureList::Add(ServedCapture capture, Captures* captures) {
   const std::string& key = capture.path.path == folder_ ? kWholeName : capture.title;
   capture.id = ids_.emplace(key, ids_.size() + 1).first->second;
   captures->push_back(std::move(capture));
@@ -134,7 +134,7 @@ void CaptureList::AddLink(const std::string& title, const InputPath& path, Captu
   const bool is_file = S_ISREG(target.st_mode) && (IsTrace(title) || HasForeignName(title));
   const bool is_bundle = S_ISDIR(target.st_mode) && IsOneBundle(path.path);
   if (!is_file && !is_bundle) return;
-  Capture capture;
+  ServedCapture capture;
   capture.title = title;
   capture.path = path;
   capture.is_folder = is_bundle;
@@ -143,7 +143,7 @@ void CaptureList::AddLink(const std::string& title, const InputPath& path, Captu
 }
 
 void CaptureList::AddFile(const std::string& title, const InputPath& path, Captures* captures) {
-  Capture capture;
+  ServedCapture capture;
   capture.title = title;
   capture.path = path;
   struct stat status;
@@ -172,7 +172,7 @@ void CaptureList::AddFolder(const std::string& title, const InputPath& path, Cap
   if (!is_log && !std::any_of(names.begin(), names.end(), HasForeignName)) return;
   const Known& known = LookAt(path, true, is_log);
   if (known.foreign.importer.empty()) return;
-  Capture capture;
+  ServedCapture capture;
   capture.title = title;
   capture.path = path;
   capture.is_folder = true;
@@ -183,7 +183,7 @@ void CaptureList::AddFolder(const std::string& title, const InputPath& path, Cap
 
 void CaptureList::AddBundle(const std::string& title, const InputPath& path,
                             const std::vector<std::string>& names, Captures* captures) {
-  Capture capture;
+  ServedCapture capture;
   capture.title = title;
   capture.path = path;
   capture.is_folder = true;
@@ -219,10 +219,10 @@ void CaptureList::AddBundle(const std::string& title, const InputPath& path,
 // Adds the files of another tool that lie in the folder itself, as one recording: they may be of
 // the ranks of one run.
 void CaptureList::AddWhole(Captures* captures) {
-  Capture capture;
+  ServedCapture capture;
   size_t count = 0;
   std::string importer;
-  for (const Capture& each : *captures) {
+  for (const ServedCapture& each : *captures) {
     if (each.is_folder) continue;
     if (each.foreign.importer.empty()) return;
     if (!importer.empty() && importer != each.foreign.importer) return;

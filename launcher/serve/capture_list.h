@@ -20,7 +20,7 @@
 
 namespace gpuprof::launcher {
 
-struct Capture {
+struct ServedCapture {
   uint64_t id = 0;    // stays, also if the capture vanishes and comes back
   std::string title;  // its name in the folder, as bytes
   analysis::InputPath path;
@@ -31,7 +31,7 @@ struct Capture {
   uint64_t state = 0;  // another one after each change of its files
   std::string fault;   // why it cannot be read, in a sentence; empty: no fault is known
 };
-using Captures = std::vector<Capture>;
+using Captures = std::vector<ServedCapture>;
 
 // Returns whether the folder is a bundle itself, by the names in it. Traces whose names no process
 // of gpuprof gave do not make it one.
@@ -55,7 +55,7 @@ class CaptureList {
     std::string fault;
   };
 
-  void Add(Capture capture, Captures* captures);
+  void Add(ServedCapture capture, Captures* captures);
   void AddLink(const std::string& title, const analysis::InputPath& path, Captures* captures);
   void AddFile(const std::string& title, const analysis::InputPath& path, Captures* captures);
   void AddFolder(const std::string& title, const analysis::InputPath& path, Captures* captures);

@@ -24,7 +24,7 @@ Imports::~Imports() {
   thread_.join();
 }
 
-std::shared_ptr<Imports::Job> Imports::Find(const Capture& capture) {
+std::shared_ptr<Imports::Job> Imports::Find(const ServedCapture& capture) {
   const auto found = jobs_.find(capture.id);
   const bool is_current = found != jobs_.end() && found->second->capture.state == capture.state;
   return is_current ? found->second : nullptr;
@@ -48,7 +48,7 @@ ImportState Imports::StateOf(const Job& job) {
   return state;
 }
 
-ImportState Imports::Ask(const Capture& capture) {
+ImportState Imports::Ask(const ServedCapture& capture) {
   const std::lock_guard lock(mutex_);
   if (const std::shared_ptr<Job> job = Find(capture)) {
     const ImportState state = StateOf(*job);
@@ -65,7 +65,7 @@ ImportState Imports::Ask(const Capture& capture) {
   return StateOf(*job);
 }
 
-ImportState Imports::Await(const Capture& capture) {
+ImportState Imports::Await(const ServedCapture& capture) {
   for (;;) {
     ImportState state = Ask(capture);
     if (state.kind != ImportState::Kind::kImporting) return state;
@@ -78,7 +78,7 @@ ImportState Imports::Await(const Capture& capture) {
   }
 }
 
-ImportState Imports::Look(const Capture& capture) {
+ImportState Imports::Look(const ServedCapture& capture) {
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<Job> job = Find(capture);
   return job == nullptr ? ImportState() : StateOf(*job);

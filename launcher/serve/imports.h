@@ -38,17 +38,17 @@ class Imports {
   Imports& operator=(const Imports&) = delete;
 
   // Returns the trace if it is kept, or has it imported.
-  ImportState Ask(const Capture& capture);
+  ImportState Ask(const ServedCapture& capture);
   // Does the same, and waits for the end of the import. Importing: Stop was called.
-  ImportState Await(const Capture& capture);
+  ImportState Await(const ServedCapture& capture);
   // Looks how far an import is that Ask has begun.
-  ImportState Look(const Capture& capture);
+  ImportState Look(const ServedCapture& capture);
   // Ends all waits. Returns false if a trace is being read: this cannot be interrupted.
   bool Stop();
 
  private:
   struct Job {
-    Capture capture;
+    ServedCapture capture;
     bool is_done = false;
     std::atomic<uint64_t> bytes_read = 0;
     std::shared_ptr<const ImportedTrace> trace;  // until the first who asks takes it
@@ -58,7 +58,7 @@ class Imports {
 
   void Run();
   static ImportState StateOf(const Job& job);
-  std::shared_ptr<Job> Find(const Capture& capture);
+  std::shared_ptr<Job> Find(const ServedCapture& capture);
 
   ImportCache* const cache_;
   std::mutex mutex_;

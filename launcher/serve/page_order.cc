@@ -11,8 +11,6 @@
 #include <google/protobuf/message.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,90 +27,22 @@
 #include "launcher/base/read_file.h"
 #include "launcher/base/temporary_folder.h"
 #include "launcher/base/text.h"
-#include "launcher/reading/given_rules.h"
+#include "launcher/reading/order_child.h"
+#include "launcher/reading/placed_input_json.h"
 #include "launcher/reading/reading.h"
 #include "proto/codec/open_regular.h"
-
-extern "C" char** environ;
 
 namespace gpuprof::launcher {
 namespace {
 
 // In place of a result's name: the steps of the recording, packed (analysis/passes/page_need.h).
 constexpr char kStepsOrder[] = "/steps";
-constexpr int kNicerOrder = 10;  // the programs of this machine come first
 constexpr int kLookMs = 50;
 constexpr size_t kMostWords = 4 << 10;
-constexpr int kHeldFolder = 3;  // in the process
 
 std::string TextOfOrder(const PlacedInput& input, const std::string& name) {
-  // Paths are bytes, and JSON has none: each byte becomes a letter.
-  const auto letters = [](const std::string& bytes) {
-    nlohmann::json numbers = nlohmann::json::array();
-    for (const char byte : bytes) numbers.push_back(static_cast<unsigned char>(byte));
-    return numbers;
-  };
-  nlohmann::json files = nlohmann::json::array();
-  for (const auto& [file, bytes] : input.origin.file_bytes)
-    files.push_back({{"name", letters(file)}, {"bytes", bytes}});
-  return nlohmann::json{{"path", letters(input.path.path)},
-                        {"named_bytes", input.path.named_bytes},
-                        {"is_held", input.path.held != nullptr},
-                        {"origin", letters(input.origin.path)},
-                        {"files", std::move(files)},
-                        {"kernel_rules", letters(GivenKernelRulesPath())},
-                        {"result", name}}
-      .dump();
+  return nlohmann::json{{"input", JsonOfInput(input)}, {"result", name}}.dump();
 }
-
-// Throws what the library throws if the text is no order.
-std::string BytesOf(const nlohmann::json& numbers) {
-  std::string bytes;
-  for (const nlohmann::json& number : numbers)
-    bytes += static_cast<char>(number.get<unsigned char>());
-  return bytes;
-}
-
-bool WriteOrder(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t done = write(fd, text.data(), text.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return false;
-    text.remove_prefix(static_cast<size_t>(done));
-  }
-  return lseek(fd, 0, SEEK_SET) == 0;
-}
-
-// Everything that the process needs, made before it is: between fork and exec nothing may be made.
-struct OrderChild {
-  int order = -1, result = -1, errors = -1, folder = -1;
-
-  [[noreturn]] void Become() const {
-    sigset_t none;
-    sigemptyset(&none);
-    char name[] = "gpuprof", word[sizeof kPageOrderWord];
-    std::memcpy(word, kPageOrderWord, sizeof word);
-    char* arguments[] = {name, word, nullptr};
-    // Copies first: a descriptor may have a number that another one is about to get.
-    const int held = folder < 0 ? -1 : fcntl(folder, F_DUPFD_CLOEXEC, kHeldFolder + 1);
-    const int said = fcntl(errors, F_DUPFD_CLOEXEC, kHeldFolder + 1);
-    const int made = fcntl(result, F_DUPFD_CLOEXEC, kHeldFolder + 1);
-    const int asked = fcntl(order, F_DUPFD_CLOEXEC, kHeldFolder + 1);
-    if (dup2(asked, 0) == 0 && dup2(made, 1) == 1 && dup2(said, 2) == 2 &&
-        (folder < 0 || dup2(held, kHeldFolder) == kHeldFolder)) {
-      setpriority(PRIO_PROCESS, 0, kNicerOrder);
-      // It is of no use without the server. The thread that makes it waits for it.
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      // If memory runs out nevertheless, it is this process that goes.
-      const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-      if (score >= 0 && write(score, "1000", 4) != 4) {}
-      signal(SIGPIPE, SIG_DFL);
-      sigprocmask(SIG_SETMASK, &none, nullptr);
-      execve("/proc/self/exe", arguments, environ);
-    }
-    _exit(kExitOwnFailure);
-  }
-};
 
 // Reads what the process says until it ends. Returns false if it is not wanted any more.
 bool AttendOrder(int errors, const std::function<bool()>& is_wanted, std::string* said) {
@@ -142,17 +72,10 @@ std::string FaultOfOrder(int status, std::string said) {
 }
 
 bool PutAll(void*, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t done = write(1, text.data(), text.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      Say(std::string("the result cannot be kept in a temporary file: ") + std::strerror(errno) +
-          "; name another place in TMPDIR");
-      _exit(kExitUnreadable);
-    }
-    text.remove_prefix(static_cast<size_t>(done));
-  }
-  return true;
+  if (WriteAll(1, text)) return true;
+  Say(std::string("the result cannot be kept in a temporary file: ") + std::strerror(errno) +
+      "; name another place in TMPDIR");
+  _exit(kExitUnreadable);
 }
 
 }  // namespace
@@ -174,8 +97,12 @@ PageAnswer RunPageOrder(const PlacedInput& input, const std::string& name,
   }
   const codec::OwnedFile reading(pipes[0]);
   codec::OwnedFile writing(pipes[1]);
-  const OrderChild child = {order.fd(), result->fd(), writing.fd(),
-                            input.path.held == nullptr ? -1 : input.path.held->fd()};
+  const OrderChild child = {kPageOrderWord,
+                            order.fd(),
+                            result->fd(),
+                            writing.fd(),
+                            input.path.held == nullptr ? -1 : input.path.held->fd(),
+                            getpid()};
   const pid_t pid = fork();
   if (pid == 0) child.Become();
   if (pid < 0) {
@@ -206,18 +133,11 @@ std::string RunStepsOrder(const PlacedInput& input, std::string* fault) {
 
 int CarryOutPageOrder() {
   PlacedInput input;
-  std::string name, rules;
+  std::string name, rule_fault;
   try {
     const nlohmann::json order = nlohmann::json::parse(ReadFile("/proc/self/fd/0").value_or(""));
-    input.path.path = BytesOf(order.at("path"));
-    input.path.named_bytes = order.at("named_bytes").get<size_t>();
-    if (order.at("is_held").get<bool>())
-      input.path.held = std::make_shared<const codec::OwnedFile>(kHeldFolder);
-    input.origin.path = BytesOf(order.at("origin"));
-    for (const nlohmann::json& file : order.at("files"))
-      input.origin.file_bytes[BytesOf(file.at("name"))] = file.at("bytes").get<uint64_t>();
-    rules = BytesOf(order.at("kernel_rules"));
     name = order.at("result").get<std::string>();
+    input = InputOfJson(order.at("input"), kHeldOrderFolder, &rule_fault);
   } catch (const nlohmann::json::exception&) {
     Say("'gpuprof serve' alone starts this");
     return kExitUsage;
@@ -225,7 +145,7 @@ int CarryOutPageOrder() {
   analysis::ResultName wanted;
   const bool wants_steps = name == kStepsOrder;
   std::string fault = wants_steps ? "" : analysis::ReadResultName(name, &wanted);
-  if (fault.empty() && !rules.empty()) fault = UseKernelRules(rules);
+  if (fault.empty()) fault = rule_fault;
   if (!fault.empty()) {
     Say(fault);
     return kExitUsage;

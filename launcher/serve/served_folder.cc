@@ -36,9 +36,9 @@ std::optional<uint64_t> TakeNumber(std::string_view* path) {
   return number;
 }
 
-const Capture* FindCapture(const Captures& captures, uint64_t id) {
+const ServedCapture* FindCapture(const Captures& captures, uint64_t id) {
   const auto found = std::find_if(captures.begin(), captures.end(),
-                                  [&](const Capture& each) { return each.id == id; });
+                                  [&](const ServedCapture& each) { return each.id == id; });
   return found == captures.end() ? nullptr : &*found;
 }
 
@@ -131,7 +131,7 @@ HttpAnswer ServedFolder::ListPage() const {
 }
 
 // Returns why a capture cannot be opened, as far as it was tried; or "".
-std::string ServedFolder::FaultOf(const Capture& capture) {
+std::string ServedFolder::FaultOf(const ServedCapture& capture) {
   if (!capture.fault.empty()) return capture.fault;
   const std::lock_guard lock(mutex_);
   const auto found = faults_.find(capture.id);
@@ -140,7 +140,7 @@ std::string ServedFolder::FaultOf(const Capture& capture) {
 
 HttpAnswer ServedFolder::List() {
   nlohmann::ordered_json captures = nlohmann::ordered_json::array();
-  for (const Capture& capture : *captures_.Look()) {
+  for (const ServedCapture& capture : *captures_.Look()) {
     ImportState state;
     if (!capture.foreign.importer.empty()) state = imports_.Look(capture);
     std::string fault = FaultOf(capture);
@@ -172,7 +172,7 @@ HttpAnswer ServedFolder::OfCapture(std::string_view rest, const HttpRequest& req
   const std::optional<uint64_t> id = TakeNumber(&rest);
   if (!id.has_value()) return NoCapture();
   const std::shared_ptr<const Captures> captures = captures_.Look();
-  const Capture* capture = FindCapture(*captures, *id);
+  const ServedCapture* capture = FindCapture(*captures, *id);
   if (capture == nullptr) return NoCapture();
   const Page opened = Open(*capture, rest.empty());
   if (opened.page == nullptr) return opened.answer;
@@ -184,8 +184,8 @@ HttpAnswer ServedFolder::OfComparison(std::string_view rest, const HttpRequest& 
   const std::optional<uint64_t> after_id = before_id ? TakeNumber(&rest) : std::nullopt;
   if (!after_id.has_value()) return NoCapture();
   const std::shared_ptr<const Captures> captures = captures_.Look();
-  const Capture* before = FindCapture(*captures, *before_id);
-  const Capture* after = FindCapture(*captures, *after_id);
+  const ServedCapture* before = FindCapture(*captures, *before_id);
+  const ServedCapture* after = FindCapture(*captures, *after_id);
   if (before == nullptr || after == nullptr) return NoCapture();
   const Page opened = OpenComparison(*before, *after);
   if (opened.page == nullptr) return opened.answer;
@@ -214,7 +214,7 @@ HttpAnswer ServedFolder::Control(std::string_view rest, const HttpRequest& reque
 
 // Opens a capture, unless it is open and its files are as they were. A page does not wait for an
 // import, but everything else of the capture does.
-ServedFolder::Page ServedFolder::Open(const Capture& capture, bool is_page) {
+ServedFolder::Page ServedFolder::Open(const ServedCapture& capture, bool is_page) {
   const auto refuse = [&](const std::string& reason) {
     return Page{nullptr, is_page ? Refuse(422, reason) : NoResult(reason)};
   };
@@ -230,7 +230,7 @@ ServedFolder::Page ServedFolder::Open(const Capture& capture, bool is_page) {
   return opened.page != nullptr ? opened : refuse(FaultOf(capture));
 }
 
-ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
+ServedFolder::Page ServedFolder::OpenBundle(const ServedCapture& capture,
                                             const std::shared_ptr<const ImportedTrace>& import) {
   PlacedInput input = import == nullptr ? PlacedInput{capture.path} : import->bundle;
   PageFiles files;
@@ -260,7 +260,8 @@ ServedFolder::Page ServedFolder::OpenBundle(const Capture& capture,
   return {Keep(std::to_string(capture.id), capture.state, std::move(opened)), {}};
 }
 
-ServedFolder::Page ServedFolder::OpenComparison(const Capture& before, const Capture& after) {
+ServedFolder::Page ServedFolder::OpenComparison(const ServedCapture& before,
+                                                const ServedCapture& after) {
   const std::string key = std::to_string(before.id) + "/" + std::to_string(after.id);
   const uint64_t state = before.state * 3 + after.state;
   if (auto page = FindOpened(key, state)) return {page, {}};
@@ -275,11 +276,11 @@ ServedFolder::Page ServedFolder::OpenComparison(const Capture& before, const Cap
   return {Keep(key, state, std::move(opened)), {}};
 }
 
-PageAnswer ServedFolder::Compare(const Capture& before, const Capture& after) {
+PageAnswer ServedFolder::Compare(const ServedCapture& before, const ServedCapture& after) {
   PageAnswer answer;
   PlacedInput inputs[2];
   std::shared_ptr<const ImportedTrace> imports[2];
-  for (const Capture* capture : {&before, &after}) {
+  for (const ServedCapture* capture : {&before, &after}) {
     const size_t side = capture == &before ? 0 : 1;
     inputs[side].path = capture->path;
     if (!capture->fault.empty()) {

@@ -56,14 +56,14 @@ class ServedFolder : public Served {
   HttpAnswer OfComparison(std::string_view rest, const HttpRequest& request);
   HttpAnswer Control(std::string_view rest, const HttpRequest& request);
 
-  Page Open(const Capture& capture, bool is_page);
-  Page OpenBundle(const Capture& capture, const std::shared_ptr<const ImportedTrace>& import);
-  Page OpenComparison(const Capture& before, const Capture& after);
+  Page Open(const ServedCapture& capture, bool is_page);
+  Page OpenBundle(const ServedCapture& capture, const std::shared_ptr<const ImportedTrace>& import);
+  Page OpenComparison(const ServedCapture& before, const ServedCapture& after);
   std::shared_ptr<ServedPage> FindOpened(const std::string& key, uint64_t state);
   std::shared_ptr<ServedPage> Keep(const std::string& key, uint64_t state,
                                    std::shared_ptr<ServedPage> page);
-  PageAnswer Compare(const Capture& before, const Capture& after);
-  std::string FaultOf(const Capture& capture);
+  PageAnswer Compare(const ServedCapture& before, const ServedCapture& after);
+  std::string FaultOf(const ServedCapture& capture);
 
   CaptureList captures_;
   FolderProcessList processes_;

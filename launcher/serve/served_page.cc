@@ -14,6 +14,7 @@
 
 #include "launcher/base/json_text.h"
 #include "launcher/base/text.h"
+#include "launcher/reading/kept_findings.h"
 #include "proto/codec/input_path.h"
 
 namespace gpuprof::launcher {
@@ -56,16 +57,20 @@ std::string TagOf(const struct stat& status) { return "\"" + codec::FileState(st
 }  // namespace
 
 ServedPage::ServedPage(analysis::ReportOptions page, PageResults::Ways ways)
-    : page_(std::move(page)), results_(std::move(ways)), timeline_(page_.bundle) {}
+    : page_(std::move(page)),
+      results_(std::move(ways)),
+      timeline_(page_.bundle),
+      queries_(page_.bundle) {}
 
 HttpAnswer ServedPage::Answer(const std::string& rest, const HttpRequest& request) {
   constexpr std::string_view kResults = "results/", kFiles = "files/", kTimeline = "timeline/",
-                             kWaits = "waits/";
+                             kWaits = "waits/", kQuery = "query/";
   if (request.is_post) return RefusePost();
   if (rest.empty()) return Page();
   if (rest.starts_with(kResults)) return Result(rest.substr(kResults.size()), request);
   if (rest.starts_with(kWaits)) return Wait(rest.substr(kWaits.size()));
   if (rest.starts_with(kTimeline)) return Timeline(rest.substr(kTimeline.size()));
+  if (rest.starts_with(kQuery)) return Query(rest.substr(kQuery.size()), request);
   if (rest.starts_with(kFiles)) return File(rest.substr(kFiles.size()), request);
   return Refuse(404, "There is nothing of this name.");
 }
@@ -74,6 +79,7 @@ HttpAnswer ServedPage::Page() const {
   HttpAnswer answer;
   if (const analysis::Error error = analysis::MakeServedPage(page_, &answer.body))
     return Refuse(500, error.message);
+  if (page_.kind == analysis::PageKind::kRecording) PutFindingsIntoPage(page_.bundle, &answer.body);
   answer.type = "text/html; charset=utf-8";
   return answer;
 }
@@ -113,6 +119,12 @@ HttpAnswer ServedPage::Timeline(const std::string& question) {
   if (page_.kind != analysis::PageKind::kRecording || page_.files.empty())
     return Refuse(404, "Only the page of a recording has a timeline.");
   return timeline_.Get(question);
+}
+
+HttpAnswer ServedPage::Query(const std::string& sql, const HttpRequest& request) {
+  if (page_.kind != analysis::PageKind::kRecording || page_.files.empty())
+    return Refuse(404, "Only the page of a recording answers queries.");
+  return queries_.Get(sql, request);
 }
 
 HttpAnswer ServedPage::File(const std::string& name, const HttpRequest& request) const {

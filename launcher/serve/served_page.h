@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "launcher/serve/http_server.h"
 #include "launcher/serve/page_results.h"
+#include "launcher/serve/query_answers.h"
 #include "launcher/serve/report_server.h"
 #include "launcher/serve/timeline_answers.h"
 
@@ -22,18 +23,23 @@ class ServedPage : public Served {
   ServedPage(analysis::ReportOptions page, PageResults::Ways ways);
 
   HttpAnswer Answer(const std::string& rest, const HttpRequest& request) override;
-  bool Stop() override { return results_.Stop() && !timeline_.IsBusy(); }
+  bool Stop() override {
+    const bool asks_nothing = queries_.Stop();
+    return results_.Stop() && !timeline_.IsBusy() && asks_nothing;
+  }
 
  private:
   HttpAnswer Page() const;
   HttpAnswer Result(const std::string& name, const HttpRequest& request);
   HttpAnswer Wait(const std::string& name);
   HttpAnswer Timeline(const std::string& question);
+  HttpAnswer Query(const std::string& sql, const HttpRequest& request);
   HttpAnswer File(const std::string& name, const HttpRequest& request) const;
 
   const analysis::ReportOptions page_;
   PageResults results_;
   TimelineAnswers timeline_;
+  QueryAnswers queries_;
 };
 
 }  // namespace gpuprof::launcher

@@ -15,6 +15,7 @@
 #include "launcher/base/version.h"
 #include "launcher/command.h"
 #include "launcher/reading/comparison.h"
+#include "launcher/reading/kept_findings.h"
 #include "launcher/reading/reading.h"
 #include "launcher/serve/page_address.h"
 #include "launcher/serve/page_files.h"
@@ -78,7 +79,9 @@ class Report : public Verb {
     const auto sink = [](void* context, std::string_view text) {
       return static_cast<OutputFile*>(context)->Write(text);
     };
-    options_.page = ReportPage();
+    page_ = ReportPage();
+    PutFindingsIntoPage(options_.bundle, &page_);
+    options_.page = page_;
     options_.engine = PageEngine();
     options_.notices = Notice();
     options_.title = analysis::OneLine(LastPart(bundle_));
@@ -154,7 +157,7 @@ class Report : public Verb {
     Say(FormatBytes(report.bytes) + " in " + analysis::ShellWord(output_) + need);
   }
 
-  std::string bundle_, kernel_rules_, against_, output_ = "report.html", max_size_ = "20MiB";
+  std::string bundle_, kernel_rules_, against_, output_ = "report.html", max_size_ = "20MiB", page_;
   bool links_events_ = false, is_found_ = false;
   PageAddress place_;
   analysis::InputPath input_;

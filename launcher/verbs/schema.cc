@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// `gpuprof schema`: the tables of the trace format, and the results of passes. Reads no file.
+// `gpuprof schema`: the tables of the trace format, the results of passes, and the tables of SQL.
+// Reads no file.
 
+#include <nlohmann/json.hpp>
+
+#include "analysis/query/query.h"
 #include "launcher/command.h"
 #include "launcher/reading/reading.h"
 
@@ -14,7 +18,13 @@ class Schema : public Verb {
   void Declare(Options* options) override { options->Flag("--json", &json_, "Print JSON"); }
 
   int Execute(const Options&) override {
-    PutOut(json_ ? analysis::SchemaJson() : analysis::SchemaText());
+    if (json_) {
+      auto all = nlohmann::ordered_json::parse(analysis::SchemaJson());
+      all["sql"] = nlohmann::ordered_json::parse(analysis::QuerySchemaJson());
+      PutOut(all.dump(2) + "\n");
+    } else {
+      PutOut(analysis::SchemaText() + "\n" + analysis::QuerySchemaText());
+    }
     return kExitOk;
   }
 

@@ -20,6 +20,7 @@
 #include "launcher/base/temporary_folder.h"
 #include "launcher/base/version.h"
 #include "launcher/command.h"
+#include "launcher/reading/limited_query.h"
 #include "launcher/reading/reading.h"
 #include "launcher/record/objects.h"
 #include "launcher/serve/capture_list.h"
@@ -49,6 +50,8 @@ class Serve : public Verb {
     options->Value("--allow-host", &hosts_, "NAMES",
                    "Also answer to these names in an address, comma separated: of a proxy "
                    "(hub.example.org), or of a tunnel with another port (localhost:9000)");
+    options->Value("--library", &library_, "FILE",
+                   "DuckDB's library libduckdb.so, for queries in SQL; default: found");
     options->Value("--url-prefix", &prefix_, "PATH",
                    "The path under which a proxy shows the page: /user/me/proxy/8001");
   }
@@ -58,7 +61,8 @@ class Serve : public Verb {
       Say(kNoReportPage);
       return kExitUsage;
     }
-    for (const std::string& fault : {entrance_.AllowHosts(hosts_), entrance_.SetPrefix(prefix_)}) {
+    for (const std::string& fault :
+         {entrance_.AllowHosts(hosts_), entrance_.SetPrefix(prefix_), UseQueryLibrary(library_)}) {
       if (fault.empty()) continue;
       Say(fault);
       return kExitUsage;
@@ -185,7 +189,7 @@ class Serve : public Verb {
   std::string bundle_, kernel_rules_;
   uint32_t port_ = 0;
   bool opens_ = false;
-  std::string hosts_, prefix_;  // as they were given
+  std::string hosts_, prefix_, library_;  // as they were given
   Entrance entrance_;
   ImportCache cache_;
   std::shared_ptr<const ImportedTrace> import_;

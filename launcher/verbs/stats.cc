@@ -4,12 +4,15 @@
 // `gpuprof stats`: one pass of the analysis library over one input, as a text table, JSON or CSV.
 
 #include <google/protobuf/message.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 
+#include "analysis/query/operation_table.h"
 #include "launcher/base/freed_memory.h"
 #include "launcher/base/nearest.h"
 #include "launcher/base/text.h"
@@ -97,6 +100,9 @@ class Stats : public Verb {
     options->Flag("--wide", &options_.wide,
                   "Full names of kernels and functions, and tables wider than 120 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
+    options->Value(
+        "--library", &library_, "FILE",
+        "For stragglers of a Parquet file: DuckDB's library libduckdb.so; default: found");
     DeclareKernelRules(options, &kernel_rules_);
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
   }
@@ -143,6 +149,7 @@ class Stats : public Verb {
     options_.symfs = WithoutSlash(symfs_);
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
+    if (pass_ == "stragglers" && analysis::IsParquet(bundle_)) return PrintOperationTable();
     std::shared_ptr<const analysis::Trace> trace;
     if (pass_ == "critical_path") KeepFreedMemory();
     const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf(pass_, options_),
@@ -155,24 +162,45 @@ class Stats : public Verb {
       PutOut(analysis::GraphDot(*result));
       return SayFaults(*trace);
     }
+    Print(*result);
+    return SayFaults(*trace);
+  }
+
+ private:
+  void Print(const google::protobuf::Message& result) const {
     const analysis::Format format = json_  ? analysis::Format::kJson
                                     : csv_ ? analysis::Format::kCsv
                                            : analysis::Format::kText;
     analysis::Render(
-        *result, format, options_, static_cast<int>(width_),
+        result, format, options_, static_cast<int>(width_),
         [](void*, std::string_view text) {
           PutOut(text);
           return true;
         },
         nullptr);
-    if (format == analysis::Format::kText) {
-      const std::string remarks = analysis::Remarks(*result, options_);
-      if (!remarks.empty()) Say(remarks);
-    }
-    return SayFaults(*trace);
+    if (format != analysis::Format::kText) return;
+    const std::string remarks = analysis::Remarks(result, options_);
+    if (!remarks.empty()) Say(remarks);
   }
 
- private:
+  // Prints the pass `stragglers` of a table of operations, which is no recording.
+  int PrintOperationTable() {
+    std::string library;
+    if (!library_.empty()) {
+      // A name without a slash would be looked for elsewhere.
+      char path[PATH_MAX];
+      if (realpath(library_.c_str(), path) == nullptr) {
+        Say("'" + library_ + "' is not a file; --library names libduckdb.so");
+        return kExitUsage;
+      }
+      library = path;
+    }
+    std::unique_ptr<google::protobuf::Message> result;
+    const int ran = ExitOf(analysis::RunOperationTable(bundle_, library, options_, &result));
+    if (ran == kExitOk) Print(*result);
+    return ran;
+  }
+
   static std::string XProfPageNames() {
     std::string pages;
     for (const analysis::PassInfo& page : analysis::XProfPages())
@@ -235,7 +263,7 @@ class Stats : public Verb {
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
   std::string kernel_rules_, type_, help_, pass_, bundle_, keys_, keys_help_, format_help_, symfs_,
-      window_, steps_, devices_, threshold_, format_;
+      window_, steps_, devices_, threshold_, format_, library_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven, memory_space_ = Options::kNotGiven,
            depth_ = Options::kNotGiven;

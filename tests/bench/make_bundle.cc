@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes a big trace that is shaped like a program's:
-// make_bundle heap|kernels|training ROWS FOLDER [SLOWER].
+// make_bundle heap|kernels|training ROWS FOLDER [SLOWER]
+// make_bundle job RANKS FOLDER STEPS
 // heap: allocations and frees of six sizes by 200 stacks, on the coarse clock. kernels: ROWS
 // kernels of 300 signatures in 4 streams, each with the call that launched it. training: steps of
 // 5,000 layers. A layer is an operation in another one, a call in it and a kernel: four rows. With
-// SLOWER, kernels take so many per cent longer. Times are nanoseconds, which are ticks and CUPTI's
-// clock too.
+// SLOWER, kernels take so many per cent longer. job: one folder for each rank. A rank loads,
+// computes forward and backward, meets the others in an all-reduce, and runs its optimizer. The
+// last rank is slow in the second half of the steps. Times are nanoseconds, which are ticks and
+// CUPTI's clock too.
 
 #include <sys/stat.h>
 
@@ -17,6 +20,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
@@ -44,14 +48,15 @@ void Require(bool condition, const char* what) {
 
 class Maker {
  public:
-  explicit Maker(const std::string& folder) {
+  explicit Maker(const std::string& folder, uint32_t pid = 100) {
     mkdir(folder.c_str(), 0700);
     proto::FileHeader header = {};
-    header.pid = 100;
+    header.pid = pid;
     header.start_id = kWallNs / 1000;
     header.realtime_ns = kWallNs;
     header.ticks_kind = static_cast<uint32_t>(proto::ClockKind::kMonotonic);
-    Require(writer_.Create((folder + "/p100-1.gpt").c_str(), header), "create the trace");
+    const std::string file = folder + "/p" + std::to_string(pid) + "-1.gpt";
+    Require(writer_.Create(file.c_str(), header), "create the trace");
     Clock(now_);
   }
 
@@ -175,7 +180,93 @@ class Maker {
     End();
   }
 
+  // Writes the part of one rank. All ranks draw the same times, so each knows when the others come.
+  void Rank(uint64_t rank, uint64_t ranks, uint64_t steps) {
+    proto::Meta meta;
+    meta.set_pid(static_cast<int32_t>(1000 + rank));
+    meta.set_host("host" + std::to_string(rank / 8));
+    for (const auto& [name, value] : {std::pair{"RANK", rank}, std::pair{"WORLD_SIZE", ranks},
+                                      std::pair{"MASTER_PORT", ranks}}) {
+      proto::EnvironmentEntry* entry = meta.add_environment();
+      entry->set_name(name);
+      entry->set_value(std::to_string(value));
+    }
+    Table(proto::ChunkKind::kMeta, 13, meta, 1);
+    NamesOfJob(steps);
+    codec::ChunkBuilder work(proto::ChunkKind::kKernel, 2, 0);
+    codec::ChunkBuilder messages(proto::ChunkKind::kKernel, 3, 0);
+    codec::ChunkBuilder calls(proto::ChunkKind::kApi, 1, 0), ops(proto::ChunkKind::kOp, 1, 0);
+    const auto append = [&](codec::ChunkBuilder* table, std::vector<uint64_t> row, uint64_t start) {
+      table->Append(row, start);
+      if (table->count() == proto::kRowsPerChunk) Write(table);
+    };
+    uint64_t correlation = 0;
+    for (uint64_t step = 0; step < steps; ++step) {
+      const uint64_t begin = now_, loaded = begin + 4'000'000;
+      // By rank: when it comes to the all-reduce, behind `loaded`.
+      std::vector<std::pair<uint64_t, uint64_t>> work_of;
+      uint64_t last = 0;
+      for (uint64_t each = 0; each < ranks; ++each) {
+        const bool is_slow = each + 1 == ranks && step * 2 >= steps;
+        work_of.emplace_back(9'900'000 + random_() % 200'000,
+                             (is_slow ? 32'000'000 : 20'000'000) + random_() % 200'000);
+        last = std::max(last, work_of.back().first + work_of.back().second);
+      }
+      const auto [forward, backward] = work_of[rank];
+      const uint64_t end = loaded + last + 5'000'000;
+      now_ = end + 3'000'000;
+      const std::pair<uint64_t, uint64_t> spans[] = {
+          {loaded, loaded + forward},
+          {loaded + forward, loaded + forward + backward},
+          {loaded + forward + backward, end},
+          {end, now_}};
+      for (uint64_t i = 0; i < std::size(spans); ++i) {
+        const auto& [from, to] = spans[i];
+        const uint64_t called = loaded - 30'000 + i * 6'000;
+        append(&calls, {called + 5'000, 5'000, proto::ApiFunction(2, 211), ++correlation, 0},
+               called);
+        append(i == 2 ? &messages : &work, {to, to - from, 1 + i, correlation, 0, 0}, from);
+      }
+      const auto user = static_cast<uint64_t>(proto::OpScope::kUser);
+      append(&ops, {loaded - 50'000, loaded - 50'000 - begin, kFirstOp, user | 1 << 16}, begin);
+      append(&ops, {now_ - 1, now_ - 1 - begin, kFirstStep + step, user}, begin);
+    }
+    for (codec::ChunkBuilder* table : {&calls, &ops, &work, &messages}) Write(table);
+    End();
+  }
+
  private:
+  void NamesOfJob(uint64_t steps) {
+    proto::Strings strings;
+    proto::Signatures signatures;
+    const char* const kernels[] = {"fwd_gemm_bf16", "bwd_gemm_bf16",
+                                   "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                                   "multi_tensor_adamw"};
+    for (uint32_t i = 0; i < std::size(kernels); ++i) {
+      strings.add_id(2 + i);
+      strings.add_text(kernels[i]);
+      proto::Signature* signature = signatures.add_signature();
+      signature->set_id(1 + i);
+      signature->set_name(2 + i);
+    }
+    strings.add_id(kFirstOp);
+    strings.add_text("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    for (uint64_t i = 0; i < steps; ++i) {
+      strings.add_id(static_cast<uint32_t>(kFirstStep + i));
+      strings.add_text("ProfilerStep#" + std::to_string(i));
+    }
+    Table(proto::ChunkKind::kStrings, 8, strings, static_cast<uint32_t>(strings.id_size()));
+    Table(proto::ChunkKind::kSignatures, 25, signatures, signatures.signature_size());
+    proto::Streams streams;
+    for (const uint32_t track : {2u, 3u}) {
+      proto::Stream* stream = streams.add_stream();
+      stream->set_track(track);
+      stream->set_context(1);
+      stream->set_stream(track == 2 ? 7 : 20);
+    }
+    Table(proto::ChunkKind::kStreams, 26, streams, 2);
+  }
+
   static constexpr uint32_t kFirstOp = 2'000, kFirstStep = 10'000;
 
   void Names() {
@@ -245,8 +336,20 @@ class Maker {
 
 int Main(int argc, char** argv) {
   const std::string what = argc == 4 || argc == 5 ? argv[1] : "";
+  if (what == "job" && argc == 5) {
+    const uint64_t ranks = std::strtoull(argv[2], nullptr, 10);
+    mkdir(argv[3], 0700);
+    for (uint64_t rank = 0; rank < ranks; ++rank) {
+      Maker(std::string(argv[3]) + "/rank-" + std::to_string(rank),
+            static_cast<uint32_t>(1000 + rank))
+          .Rank(rank, ranks, std::strtoull(argv[4], nullptr, 10));
+    }
+    return 0;
+  }
   if (what != "heap" && what != "kernels" && what != "training") {
-    std::fprintf(stderr, "usage: make_bundle heap|kernels|training ROWS FOLDER [SLOWER]\n");
+    std::fprintf(stderr,
+                 "usage: make_bundle heap|kernels|training ROWS FOLDER [SLOWER]\n"
+                 "       make_bundle job RANKS FOLDER STEPS\n");
     return 2;
   }
   Maker maker(argv[3]);

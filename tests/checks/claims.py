@@ -235,7 +235,8 @@ def known_of(gpuprof):
         "passes": set(re.search(r"^  ([a-z_|]+)$", run(gpuprof, "help", "stats"), re.M)[1].split("|")),
         "rules": set(re.findall(r"\b[A-Z]{2}-\d{3}\b", run(gpuprof, "advise", "--rules"))),
         "sources": set(sources) | {"launches", "um", "files"},
-        "limited": set(re.findall(r'key == "([a-z-]+)"', settings)),
+        "limited": set(re.findall(r'key == "([a-z-]+)" &&', settings)) | set(re.findall(r'\{"([a-z-]+)", "', settings)) |
+        set(re.findall(r'"([a-z-]+)"', re.search(r"kKeysBelowHere\[\] = \{(.*?)\}", settings, re.S)[1])),
     }
 
 

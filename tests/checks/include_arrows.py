@@ -16,12 +16,13 @@ ALLOWED = {
     "inject": lambda p: p.startswith(("inject/", "proto/")) and not p.startswith("proto/codec/") or p == "tracer/tracer.h",
     "tracer": lambda p: p.startswith(("tracer/", "proto/")),
     "analysis": lambda p: p.startswith(("analysis/", "proto/")),
-    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/passes/page_need.h", "analysis/timeline/page_timeline.h", "analysis/query/query.h"),
+    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p in ("analysis/analysis.h", "analysis/passes/page_need.h", "analysis/timeline/page_timeline.h", "analysis/query/query.h", "analysis/query/operation_table.h", "analysis/export/tool_formats.h"),
     "examples": lambda p: False,
 }
 # Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
 FOLDERS = {
     "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/hlo/", "analysis/analysis.h"), ("analysis/xprof/",)),
+    "analysis/stragglers": (("analysis/stragglers/", "analysis/steps/interval.h", "analysis/analysis.h"), ("analysis/stragglers/", "analysis/passes/", "analysis/query/")),
     "analysis/timeline": (("analysis/timeline/", "analysis/base/", "analysis/model/", "analysis/derived/", "analysis/steps/", "analysis/symbols/", "analysis/analysis.h"), ("analysis/timeline/", "analysis/wasm/")),
 }
 # Within launcher/: what stands below includes nothing of what stands above.
@@ -30,12 +31,13 @@ LOWER = {
     "launcher/reading": ("launcher/base/", "launcher/reading/"),
     "launcher/gpu": ("launcher/base/", "launcher/gpu/", "launcher/record/"),
     "launcher/serve": ("launcher/base/", "launcher/control/", "launcher/reading/", "launcher/record/", "launcher/serve/"),
+    "launcher/mcp": ("launcher/base/", "launcher/reading/", "launcher/record/", "launcher/serve/", "launcher/mcp/"),
 }
 # Within analysis/: what a folder includes of the folders that stand above the model. A name with an ending is one header.
 # Folders below the passes include none of them. `registry` is the table of all passes, and knows their words; render.cc reads it.
-ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/", "analysis/query/")
+ABOVE = ("analysis/passes/", "analysis/advice/", "analysis/compare/", "analysis/render/", "analysis/export/", "analysis/dump/", "analysis/query/", "analysis/arrow/")
 QUESTION = tuple(f"analysis/passes/{name}.h" for name in ("context", "session", "passes", "main_process", "rows", "kept_rows", "critical_path", "device_memory"))
-PARTS = ("analysis/passes/kernels/", "analysis/passes/memory/", "analysis/passes/device/", "analysis/passes/host/", "analysis/passes/recorder/")
+PARTS = ("analysis/passes/kernels/", "analysis/passes/memory/", "analysis/passes/device/", "analysis/passes/host/", "analysis/passes/recorder/", "analysis/passes/job/")
 STACKS = "analysis/passes/host/stack_frames.h"
 FOUND = ("analysis/advice/finding.h", "analysis/advice/rules/rules.h")
 INSIDE = {
@@ -43,15 +45,17 @@ INSIDE = {
     "analysis/passes/memory": QUESTION + PARTS[1:2],
     "analysis/passes/device": QUESTION + (PARTS[0], PARTS[2]),
     "analysis/passes/host": QUESTION + PARTS[1:4],
-    "analysis/passes/recorder": QUESTION + PARTS[4:],
+    "analysis/passes/recorder": QUESTION + PARTS[4:5],
+    "analysis/passes/job": QUESTION + (PARTS[2], PARTS[5]),
     "analysis/passes": ("analysis/passes/", "analysis/advice/"),
     "analysis/advice": ("analysis/advice/rule_", "analysis/advice/finding.h", "analysis/advice/thresholds.h"),
     "analysis/advice/facts": QUESTION + PARTS + ("analysis/advice/rule_", "analysis/advice/thresholds.h", "analysis/advice/facts/"),
     "analysis/advice/rules": (STACKS, "analysis/advice/"),
     "analysis/compare": ("analysis/passes/", "analysis/compare/"),
     "analysis/render": (STACKS, *FOUND, "analysis/render/"),
-    "analysis/export": ("analysis/passes/", "analysis/render/", "analysis/export/"),
-    "analysis/query": ("analysis/passes/registry.h", "analysis/render/table.h", "analysis/render/csv_text.h", "analysis/query/"),
+    "analysis/export": ("analysis/passes/", "analysis/render/", "analysis/query/", "analysis/export/", "analysis/arrow/arrow_export.h"),
+    "analysis/query": ("analysis/passes/registry.h", "analysis/passes/context.h", "analysis/passes/session.h", "analysis/export/export_window.h", "analysis/export/tool_formats.h", "analysis/passes/straggler_rows.h", "analysis/render/table.h", "analysis/render/csv_text.h", "analysis/query/"),
+    "analysis/arrow": ("analysis/query/", "analysis/arrow/"),
     "analysis/dump": ("analysis/passes/", "analysis/render/", "analysis/dump/"),
     "analysis/wasm": ABOVE,
 }
@@ -59,7 +63,7 @@ ANY = ("analysis/passes/registry.", "analysis/render/render.cc")
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # What is found comes before what is printed: these folders know no message of a result.
-BELOW_RESULTS = tuple(f"analysis/{folder}/" for folder in ("base", "read", "import", "hlo", "model", "symbols", "derived", "steps"))
+BELOW_RESULTS = tuple(f"analysis/{folder}/" for folder in ("base", "read", "import", "hlo", "model", "symbols", "derived", "steps", "stragglers"))
 
 # Third-party header -> the only folders that may include it (tests may reach everything).
 CONFINED = [
@@ -68,11 +72,12 @@ CONFINED = [
     (re.compile(r"^google/protobuf/|\.pb\.h$"), ("analysis/", "launcher/", "proto/codec/")),
     (re.compile(r"^(cupti|cuda|nvml|generated_cuda).*\.h$"), ("tracer/cupti/",)),
     (re.compile(r"^nlohmann/"), ("analysis/", "launcher/")),
+    (re.compile(r"^flatbuffers/"), ("analysis/arrow/ipc_writer.cc",)),
     (re.compile(r"^utf8proc\.h$"), ("analysis/base/",)),
     (re.compile(r"^simdjson\.h$"), ("analysis/import/",)),
     (re.compile(r"^zlib\.h$"), ("analysis/import/", "analysis/export/report_text.cc", "analysis/symbols/elf_sections.cc", "launcher/")),
     (re.compile(r"^minizip/"), ("analysis/import/zip_file.cc",)),
-    (re.compile(r"^sqlite3\.h$"), ("analysis/import/sqlite_file.",)),
+    (re.compile(r"^sqlite3\.h$"), ("analysis/import/sqlite_file.", "analysis/query/sqlite_export.cc")),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^toml\+\+/"), ("launcher/base/settings_file.cc",)),
     (re.compile(r"^yaml\.h$"), ("launcher/kubernetes/yaml_tree.cc",)),

@@ -111,7 +111,7 @@ def trial(command):
         return ["report", BUNDLE, "-o", "-"]
     if verb == "try":
         return ["try", BUNDLE, "--list"]
-    if verb in ("serve", "inject", "install", "agent", "capture"):
+    if verb in ("serve", "mcp", "inject", "install", "agent", "capture"):
         return ["help", verb]  # some would not end, others need a file, a place or a server
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
@@ -175,7 +175,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "try", "inject", "install", "agent", "capture", "query")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "attach", "env", "advise", "diff", "baseline", "report", "serve", "mcp", "try", "inject", "install", "agent", "capture", "query")))
         known |= OF_OTHERS
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)

@@ -19,14 +19,14 @@ LONG_FILE = 600
 
 # Readers open files by codec::OpenRegular alone, and map none. These files write, or read what the kernel tells.
 OPENERS = {"proto/codec/" + name for name in ("input_path.cc", "kept_folder.cc", "open_regular.cc", "process_alive.cc", "trace_writer.cc")}
-OPENERS |= {"analysis/base/memory_limit.cc", "analysis/read/input_file.cc"}  # the latter lists a folder that it holds
+OPENERS |= {"analysis/base/memory_limit.cc", "analysis/read/input_file.cc", "analysis/export/parquet.cc"}  # the latter lists a folder that it holds
 OPENS = re.compile(r"(?<![\w.>])(?:open|openat|openat2|fopen|mmap|std::ifstream \w+)\(")
 
 # What a user named is opened by codec::OpenInput, which follows no link of a folder's owner. These files open by
 # other means, and hand on nothing of a recording: they read what the kernel or gpuprof itself wrote, modules of
 # programs, settings, and they write.
 READS = re.compile(OPENS.pattern + r"|(?<![\w.>])(?:std::ifstream\(|ReadFile\(|OpenRegular\()")
-INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/symbols/elf_sections.cc"}
+INPUT_OPENERS = {"analysis/base/memory_limit.cc", "analysis/export/parquet.cc", "launcher/reading/limited_query.cc", "analysis/symbols/elf_sections.cc"}
 # The engine of a report opens files of the page alone.
 OPENERS.add("analysis/wasm/platform/files.cc")
 INPUT_OPENERS |= {f"analysis/wasm/platform/{name}" for name in ("files.cc", "modules.cc")} | {"analysis/wasm/bundle_parts.cc"}
@@ -38,7 +38,7 @@ INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "base/settings_file.cc", "base/trusted_folder.cc", "control/carriers.cc", "control/control_client.cc", "control/conversation.cc",
     "control/dormant.cc", "control/given_files.cc", "control/process_numbers.cc", "doctor/container.cc", "doctor/doctor_checks.cc",
     "doctor/doctor_cuda.cc", "doctor/installation.cc", "gpu/cupti_folders.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc",
-    "gpu/sampler_process.cc", "reading/baselines.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/objects.cc",
+    "gpu/sampler_process.cc", "reading/baselines.cc", "reading/order_child.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/objects.cc",
     "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc", "serve/page_order.cc",
     "upload/exit_snapshot.cc", "verbs/inject.cc", "verbs/install.cc", "verbs/run.cc")}
 # Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
@@ -47,13 +47,29 @@ COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::file
 RATCHET = {"files over 600 lines": 0}
 
 
+# A type of a namespace, at its definition. Members, forward declarations and local names do not count.
+TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum) (\w+)(?: final)?(?: : [^;{]+)? \{")
+
+
+def types_of(lines):
+    """The types that a file defines, with their namespaces: two definitions of one name share the functions of one."""
+    spaces = []
+    for line in lines:
+        if opened := re.match(r"(?:inline )?namespace ?([\w:]*) ?\{$", line):
+            spaces.append(opened[1])
+        elif re.match(r"\}  // namespace", line) and spaces:
+            spaces.pop()
+        elif (found := TYPE.match(line)) and all(spaces):
+            yield "::".join([*spaces, found[1]])
+
+
 def tracked():
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 
 def main():
-    found, long_files = [], []
+    found, long_files, types = [], [], {}
     for path in tracked():
         relative = path.relative_to(ROOT).as_posix()
         if path.suffix not in SOURCES or relative.startswith("tests/golden/"):
@@ -82,6 +98,10 @@ def main():
                     found.append(f"{relative}:{number}: what a user named is opened by codec::OpenInput")
                 if COPIES.search(code):
                     found.append(f"{relative}:{number}: bytes that are handed on come from OpenOwnFile")
+        if path.suffix in {".h", ".cc"} and relative.startswith(("analysis/", "launcher/", "proto/")):
+            for name in types_of(lines):
+                if types.setdefault(name, relative) != relative and "analysis/wasm/platform/" not in relative + types[name]:
+                    found.append(f"{relative}: {types[name]} defines a type {name}, too")
         if path.suffix in CPP and len(lines) > LONG_FILE:
             long_files.append(f"{relative} ({len(lines)})")
     allowed = RATCHET["files over 600 lines"]

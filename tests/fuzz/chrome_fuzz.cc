@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "analysis/base/utf8.h"
 #include "analysis/import/chrome_reader.h"
+#include "tests/fuzz/check.h"
 
 using gpuprof::analysis::CodePointBytes;
 using gpuprof::analysis::Error;
@@ -25,12 +25,9 @@ using gpuprof::analysis::import::MemorySource;
 using gpuprof::analysis::import::Nanoseconds;
 using gpuprof::analysis::import::RealNumber;
 using gpuprof::analysis::import::WholeNumber;
+using gpuprof::fuzz::Check;
 
 namespace {
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 class LookingHandler : public ChromeHandler {
  public:

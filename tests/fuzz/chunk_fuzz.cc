@@ -7,7 +7,6 @@
 // the same.
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -15,18 +14,16 @@
 
 #include "proto/codec/trace_reader.h"
 #include "proto/trace.pb.h"
+#include "tests/fuzz/check.h"
 
 using gpuprof::codec::BlockDecoder;
 using gpuprof::codec::BlockRef;
 using gpuprof::codec::EventColumns;
 using gpuprof::codec::Fault;
+using gpuprof::fuzz::Check;
 namespace proto = gpuprof::proto;
 
 namespace {
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 // The value of column `c` in row `i`, by libprotobuf and the letter of FORMAT.md; plain columns
 // alone, which need no sum.

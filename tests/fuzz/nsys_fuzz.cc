@@ -6,7 +6,6 @@
 // row ends before it begins.
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "analysis/import/nsys_importer.h"
 #include "analysis/import/sqlite_file.h"
+#include "tests/fuzz/check.h"
 
 using gpuprof::analysis::Process;
 using gpuprof::analysis::Result;
@@ -24,12 +24,9 @@ using gpuprof::analysis::import::IsNsysExport;
 using gpuprof::analysis::import::MemoryMeter;
 using gpuprof::analysis::import::NsysImporter;
 using gpuprof::analysis::import::SqliteFile;
+using gpuprof::fuzz::Check;
 
 namespace {
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string Read(std::string_view bytes) {
   const Result<std::unique_ptr<SqliteFile>> file =

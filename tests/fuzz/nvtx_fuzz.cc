@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -15,18 +14,16 @@
 #include "analysis/read/payload_values.h"
 #include "analysis/read/range_payloads.h"
 #include "proto/schema.h"
+#include "tests/fuzz/check.h"
 
 namespace analysis = gpuprof::analysis;
 namespace proto = gpuprof::proto;
+using gpuprof::fuzz::Check;
 
 namespace {
 
 constexpr uint32_t kFirstString = 0x20000000;
 constexpr int32_t kTid = 7;
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 class Input {
  public:

@@ -6,13 +6,13 @@
 // begins.
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/import/rocprof_importer.h"
 #include "analysis/import/rocprof_reader.h"
+#include "tests/fuzz/check.h"
 
 using gpuprof::analysis::Error;
 using gpuprof::analysis::Process;
@@ -22,12 +22,9 @@ using gpuprof::analysis::import::MemorySource;
 using gpuprof::analysis::import::ReadRocprof;
 using gpuprof::analysis::import::RocprofImporter;
 using gpuprof::analysis::import::RocprofText;
+using gpuprof::fuzz::Check;
 
 namespace {
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string Read(std::string_view bytes, size_t piece) {
   MemorySource source(bytes, piece);

@@ -6,39 +6,26 @@
 // every number that names a text, a frame, a stack or a block names one.
 
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
-#include "analysis/import/byte_source.h"
 #include "analysis/import/snapshot_reader.h"
+#include "tests/fuzz/dump_in_pieces.h"
 
-using gpuprof::analysis::Error;
 using gpuprof::analysis::MemorySnapshot;
 using gpuprof::analysis::SnapshotBlock;
 using gpuprof::analysis::SnapshotSegment;
 using gpuprof::analysis::import::MemorySource;
 using gpuprof::analysis::import::ReadSnapshot;
+using gpuprof::fuzz::Check;
+using gpuprof::fuzz::ReadInPieces;
+using gpuprof::fuzz::Sums;
 
 namespace {
 
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
-
-struct Sums {
-  Error error;
-  uint64_t sum = 0;
-};
-
-Sums Read(std::string_view bytes, size_t piece) {
-  MemorySource source(bytes, piece);
+template <typename Meter>
+Sums Read(MemorySource* source, const Meter& check) {
   MemorySnapshot snapshot;
-  const auto check = [&](uint64_t held) {
-    Check(held < (64u << 20) + bytes.size() * 200);
-    return Error{};
-  };
   Sums sums;
-  sums.error = ReadSnapshot(&source, "file", check, &snapshot);
+  sums.error = ReadSnapshot(source, "file", check, &snapshot);
   for (const auto& frame : snapshot.frames)
     Check(frame.file < snapshot.texts.size() && frame.function < snapshot.texts.size());
   for (const uint32_t frame : snapshot.stack_frames) Check(frame < snapshot.frames.size());
@@ -60,8 +47,7 @@ Sums Read(std::string_view bytes, size_t piece) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const Sums whole = Read(bytes, SIZE_MAX), pieces = Read(bytes, 7);
-  Check(whole.error.message == pieces.error.message && whole.sum == pieces.sum);
+  ReadInPieces(data, size, 200,
+               [](MemorySource* source, const auto& check) { return Read(source, check); });
   return 0;
 }

@@ -14,11 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof::fuzz {
+#include "tests/fuzz/check.h"
 
-inline void Check(bool condition) {
-  if (!condition) std::abort();
-}
+namespace gpuprof::fuzz {
 
 // Removed when the fuzzer ends by itself; what it leaves when it fails is evidence.
 class Folder {

@@ -6,7 +6,6 @@
 // names are UTF-8.
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -14,6 +13,7 @@
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_reader.h"
+#include "tests/fuzz/check.h"
 
 using gpuprof::analysis::CodePointBytes;
 using gpuprof::analysis::Error;
@@ -28,12 +28,9 @@ using gpuprof::analysis::import::XPlaneTables;
 using gpuprof::analysis::import::XSpaceFacts;
 using gpuprof::analysis::import::XSpaceHandler;
 using gpuprof::analysis::import::XSpaceImporter;
+using gpuprof::fuzz::Check;
 
 namespace {
-
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
 
 // Adds up all that it is handed.
 class LookingHandler : public XSpaceHandler {

@@ -14,8 +14,8 @@ import pytest
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 from waiting import LIMIT_S
 
-VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "stats", "advise", "try", "diff", "report", "serve", "baseline", "info", "verify", "query", "dump", "export", "import", "schema", "recover", "doctor", "env", "install", "inject", "completions", "help", "version"]
-PASSES = ["overview", "advise", "steps", "ops", "heap", "kernels", "roofline", "op_profile", "serving", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "idle", "critical_path", "overlap", "collectives", "graphs", "overhead", "locks", "files", "memory_profile", "memory_viewer", "graph_viewer", "input_pipeline", "tf_data", "python", "stacks", "threads", "health"]
+VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "stats", "advise", "try", "diff", "report", "serve", "mcp", "baseline", "info", "verify", "query", "dump", "export", "import", "schema", "recover", "doctor", "env", "install", "inject", "completions", "help", "version"]
+PASSES = ["overview", "advise", "steps", "ops", "heap", "kernels", "roofline", "op_profile", "serving", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "idle", "critical_path", "overlap", "pods", "communication", "stragglers", "flight_recorder", "graphs", "overhead", "locks", "files", "memory_profile", "memory_viewer", "graph_viewer", "input_pipeline", "tf_data", "python", "stacks", "threads", "health"]
 
 
 def test_overview_names_every_verb(tmp_path):

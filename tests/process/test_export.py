@@ -148,7 +148,7 @@ def test_an_export_that_fails_leaves_no_file(record, tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["-f", "perfetto", "-o", "x"], b"not a format"),
+    (["-f", "parchment", "-o", "x"], b"not a format"),
     ([], b"the file is missing"),
     (["-o", "missing-folder/x"], b"cannot be created"),
 ])

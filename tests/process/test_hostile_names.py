@@ -27,7 +27,7 @@ NAME = "=cmd|'/c calc'!A0;=1;" + HOSTILE + "`|<b>[x](y)"
 UNSEEN = {c for c in HOSTILE if c not in "[2J"}
 # Verbs that read no trace, each with what it is asked here. A new verb must come to one of these lists.
 OF_A_TRACE = ["stats", "advise", "try", "diff", "report", "baseline", "info", "verify", "dump", "query", "export", "import", "recover"]
-OTHER_VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "serve", "schema", "doctor", "env", "inject", "install", "completions", "help", "version"]
+OTHER_VERBS = ["run", "ctl", "attach", "detach", "ps", "agent", "capture", "serve", "mcp", "schema", "doctor", "env", "inject", "install", "completions", "help", "version"]
 
 
 def hostile_trace():

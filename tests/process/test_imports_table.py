@@ -12,6 +12,7 @@ import shutil
 
 import pytest
 
+import flight_dumps as flight
 import nsys_exports as nsys
 import rocprof_files as rocprof
 from conftest import ROOT, gpuprof
@@ -57,6 +58,12 @@ def snapshot(path):
     path.write_bytes(pickle.dumps({"segments": [], "device_traces": [[]], "allocator_settings": {}}, protocol=4))
 
 
+def dump(path):
+    job = flight.Job(1)
+    job.all("all_reduce")
+    path.write_bytes(pickle.dumps(job.dump(0)))
+
+
 # What makes a file of the row, and its importer; none: the file is refused.
 KNOWN = {
     ("torch.profiler", "trace.json.gz"): (torch, "Kineto JSON"),
@@ -65,6 +72,7 @@ KNOWN = {
     ("Nsight Systems", "report.sqlite"): (export, "Nsight Systems SQLite"),
     ("rocprofv3", "7_results.json"): (rocprofv3, "rocprofv3 JSON"),
     ("PyTorch's memory", "snapshot.pickle"): (snapshot, "PyTorch memory snapshot"),
+    ("PyTorch's flight recorder", "rank_0"): (dump, "PyTorch flight recorder"),
     ("XProf", "ALL_HOSTS.op_stats_v2.pb"): (lambda path: shutil.copy(GOLDEN / path.name, path), None),
     ("Perfetto, and others", "trace.json"): (chrome, "Kineto JSON"),
 }

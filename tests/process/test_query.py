@@ -15,6 +15,7 @@ from waiting import LIMIT_S
 
 LIBRARY = ROOT / ".deps" / "duckdb" / "libduckdb.so"
 TRACES = ROOT / "tests" / "golden" / "traces"
+DUCKDB_PYTHON = ROOT / ".deps" / "spark" / "bin" / "python"
 
 
 def query(path, sql, *options):
@@ -59,6 +60,22 @@ def test_tables_have_all_rows():
     assert checked >= 6, told
 
 
+def test_counters_have_the_readings_of_devices():
+    """gpuprof reads them by NVML, in no process of the program."""
+    found = rows(BUNDLE, """select name, source, unit, device, device_uuid, host, count(*) as count, min(reading) as min, max(reading) as max,
+                            arg_max(reading, time_ns) as last from counters group by all""")
+    right = stats("counters", BUNDLE)["counters"]
+    assert len({row["source"] for row in right}) >= 2 and len(right) > 10
+    key = lambda row: (row["device_uuid"], row["source"], row["name"])
+    said = ("name", "source", "unit", "device", "device_uuid", "host", "count", "min", "max", "last")
+    told = {key(row): [row[name] for name in said] for row in right}
+    assert {key(row): [row[name] for name in said] for row in found} == {name: pytest.approx(row) for name, row in told.items()}
+    [outside] = rows(BUNDLE, "select count(*) - count(step) - count(rank) - count(pid) as n, count(*) as all_rows from counters")
+    assert outside["n"] == outside["all_rows"] > 0
+    device, = rows(BUNDLE, "select distinct t.name, t.device, t.process, t.pid from counters c join tracks t on t.track = c.track")
+    assert device["device"] == 0 and device["name"] == stats("counters", BUNDLE)["devices"][0]["name"] and device["process"] is device["pid"] is None
+
+
 def _flat(row, outer=""):
     """The plain fields of a row, and those of messages within it, as columns are named."""
     flat = {}
@@ -95,6 +112,45 @@ def _is_same(told, right):
     return told == right or (told is None and right is None)
 
 
+def _check_csv(table, found):
+    """CSV of the same rows has the same figures."""
+    csv_rows = list(csv.DictReader(io.StringIO(query(BUNDLE, f"select * from {table}", "--csv").out.decode())))
+    assert len(csv_rows) == len(found), table
+    for told, row in zip(csv_rows, found):
+        assert told.keys() == row.keys()
+        for key, value in row.items():
+            if isinstance(value, bool):
+                assert told[key] == str(value).lower(), (table, key)
+            elif isinstance(value, (int, float)):
+                assert float(told[key]) == value, (table, key)
+            elif value is None:
+                assert told[key] == "", (table, key)
+
+
+@pytest.mark.skipif(not DUCKDB_PYTHON.exists(), reason="DuckDB's package is not installed: scripts/setup --only test")
+def test_parquet_has_the_figures_of_every_pass(tmp_path):
+    """Results in a data set are those of SQL, and so of the passes."""
+    done = gpuprof("export", BUNDLE, "-f", "parquet", "-o", tmp_path / "set", f"--library={LIBRARY}")
+    assert done.status == 0, done.err.decode()
+    files = sorted(tmp_path.glob("set/job=*/stats.*.parquet"))
+    assert len(files) > 10
+    code = ("import duckdb, json, sys\nfor path in sys.argv[1:]:\n"
+            "    found = duckdb.sql(f\"select * from read_parquet('{path}', hive_partitioning = false)\")\n    print(json.dumps([dict(zip(found.columns, row)) for row in found.fetchall()]))")
+    told = subprocess.run([DUCKDB_PYTHON, "-c", code, *files], capture_output=True, text=True, timeout=LIMIT_S)
+    assert told.returncode == 0, told.stderr
+    compared = 0
+    for path, line in zip(files, told.stdout.splitlines(), strict=True):
+        table = path.name.removesuffix(".parquet")
+        right = rows(BUNDLE, f"select * from {table}")
+        assert len(json.loads(line)) == len(right) > 0, table
+        for got, row in zip(json.loads(line), right):
+            assert got.keys() == row.keys(), table
+            for key, value in row.items():
+                assert _is_same(got[key], value), (table, key, got[key], value)
+                compared += 1
+    assert compared > 500
+
+
 def test_sql_has_the_figures_of_every_pass():
     done = gpuprof("query", BUNDLE, "--json")
     assert done.status == 0, done.err.decode()
@@ -113,6 +169,7 @@ def test_sql_has_the_figures_of_every_pass():
         for table, right in left.items():
             found = rows(BUNDLE, f"select * from {table}")
             assert len(found) == len(right), table
+            _check_csv(table, found)
             for told, row in zip(found, right):
                 for key, value in _flat(row).items():
                     if key in told:
@@ -193,7 +250,7 @@ def test_an_error_of_sql_is_one_line():
 
 def test_wide_shows_all_columns():
     shown = query(BUNDLE, "select * from kernels limit 1", "--width=60").out
-    assert b"--wide shows all" in shown
+    assert b"--wide shows all" in b" ".join(shown.split())
     assert b"no room" not in query(BUNDLE, "select * from kernels limit 1", "--width=60", "--wide").out
 
 

@@ -17,7 +17,7 @@ from conftest import GPUPROF, clean_environment, gpuprof, program
 BITS = 15
 PASSES = """
     overview advise steps ops kernels roofline op_profile serving memcpy device_memory unified_memory api sync streams idle critical_path overlap graphs overhead python ranges
-    collectives counters heap memory_profile memory_viewer graph_viewer locks files input_pipeline tf_data stacks threads health""".split()
+    pods communication stragglers flight_recorder counters heap memory_profile memory_viewer graph_viewer locks files input_pipeline tf_data stacks threads health""".split()
 FORMS = ([], ["--csv"], ["--json"])
 
 

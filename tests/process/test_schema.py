@@ -11,6 +11,20 @@ from conftest import ROOT, gpuprof
 CHAINED = "gap"
 
 
+def test_tables_of_sql_are_those_of_queries():
+    """`gpuprof schema` needs no recording, and a query of any recording has the same tables."""
+    source = ROOT / "tests" / "golden" / "traces" / "v1" / "gpu.gpt"
+    described = [(row["table"], row["column"], row["type"], row["unit"]) for row in json.loads(gpuprof("query", source, "--json").out)]
+    tables = schema()["sql"]
+    assert [(table["name"], column["name"], column["type"], column["unit"]) for table in tables for column in table["columns"]] == described
+    assert len(tables) > 60 and all(table["rows"] for table in tables)
+    text = gpuprof("schema").out.decode()
+    assert all(f"\n{table['name']}: {table['rows']}\n" in text for table in tables)
+    units = {(table["name"], column["name"]): column["unit"] for table in tables for column in table["columns"]}
+    assert units[("kernels", "dur_ns")] == units[("CUPTI_ACTIVITY_KIND_KERNEL", "start")] == units[("slice", "ts")] == "ns"
+    assert units[("memcpy", "bytes")] == "bytes"
+
+
 def schema():
     done = gpuprof("schema", "--json")
     assert done.status == 0
@@ -163,7 +177,7 @@ def test_text_names_every_message_and_field():
     results = schema()["results"]
     for each in results["passes"] + results["pages"]:
         assert re.search(rf"^  {each['name']} +{each['message']}$", text, re.M), each["name"]
-    blocks = {block.splitlines()[0]: block.splitlines()[1:] for block in text[text.index("\nEach message"):].strip().split("\n\n")[1:]}
+    blocks = {block.splitlines()[0]: block.splitlines()[1:] for block in text[text.index("\nEach message"):text.index("\ntables of SQL")].strip().split("\n\n")[1:]}
     assert set(blocks) == set(results["messages"])
     for name, described in results["messages"].items():
         marks = [["list"] if field["list"] else ["nullable"] if field["nullable"] else [] for field in described]

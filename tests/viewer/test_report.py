@@ -24,9 +24,9 @@ KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
 needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
 
 # The entries of the rail of a program that used a GPU, and the pages that are tabs of three of them.
-ENTRIES = ["overview", "timeline", "steps", "input_pipeline", "ops", "kernels", "roofline", "idle", "memory_profile", "stacks", "threads", "device_memory"]
+ENTRIES = ["overview", "timeline", "steps", "input_pipeline", "ops", "kernels", "roofline", "idle", "memory_profile", "stacks", "threads", "query", "device_memory"]
 TABS = ["streams", "overlap", "memcpy", "graphs", "api", "sync", "critical_path", "counters", "locks", "files", "ranges", "processes", "unified_memory",
-        "overhead", "python", "collectives", "tf_data", "memory", "op_profile", "serving", "memory_viewer", "graph_viewer"]
+        "overhead", "python", "pods", "flight_recorder", "tf_data", "memory", "op_profile", "serving", "memory_viewer", "graph_viewer"]
 PAGES = [*ENTRIES, *TABS, "health"]
 
 
@@ -129,7 +129,7 @@ def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
 
 
 # Pages that begin with another table than the main one of their pass, or leave rows out.
-OTHER_TABLES = {"overview", "heap", "memory_profile", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead", "serving", "memory_viewer", "graph_viewer"}
+OTHER_TABLES = {"overview", "pods", "communication", "stragglers", "heap", "memory_profile", "device_memory", "critical_path", "idle", "counters", "steps", "health", "unified_memory", "overhead", "serving", "memory_viewer", "graph_viewer", "flight_recorder"}
 
 
 def tables():

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/advice/facts/fact_source.h"
+#include "analysis/derived/collective_message.h"
 #include "analysis/derived/origin.h"
 #include "analysis/model/windowed_inputs.h"
 
@@ -117,29 +118,11 @@ std::optional<BadShape> BadShapeOf(const ProductOp& op, const std::string& text)
   return BadShape{ShapeText(left) + " by " + ShapeText(right), multiple};
 }
 
-// Returns the number behind a key of a detail. 0: none.
-uint64_t NumberIn(std::string_view text, std::string_view key) {
-  const size_t at = text.find(key);
-  if (at == std::string_view::npos) return 0;
-  uint64_t number = 0;
-  for (size_t i = at + key.size(); i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
-    number = number * 10 + static_cast<uint64_t>(text[i] - '0');
-  return number;
-}
-
-// Returns the bytes of a collective's message. None: the detail does not tell them.
+// Returns the bytes of a collective's message. None: the detail does not tell them, or they are 0.
 std::optional<uint64_t> MessageBytes(std::string_view text) {
-  constexpr std::pair<std::string_view, uint64_t> kTypes[] = {
-      {"Double", 8}, {"Long", 8},  {"Float8", 1}, {"Float", 4}, {"Int", 4}, {"BFloat16", 2},
-      {"Half", 2},   {"Short", 2}, {"Byte", 1},   {"Char", 1},  {"Bool", 1}};
-  const uint64_t elements =
-      std::max(NumberIn(text, "\"In msg nelems\":"), NumberIn(text, "\"Out msg nelems\":"));
-  const size_t at = text.find("\"dtype\":\"");
-  if (elements == 0 || at == std::string_view::npos) return std::nullopt;
-  const std::string_view type = text.substr(at + 9);
-  for (const auto& [name, bytes] : kTypes)
-    if (type.starts_with(name)) return elements * bytes;
-  return std::nullopt;
+  const auto message = ReadMessage(text);
+  const auto bytes = message ? SizeOf(*message) : std::nullopt;
+  return bytes == uint64_t{0} ? std::nullopt : bytes;
 }
 
 class DetailFinder {

@@ -27,14 +27,6 @@ int64_t ComputePerStep(const results::DeviceSeries& series) {
   return sum / static_cast<int64_t>(std::max<uint64_t>(series.count(), 1));
 }
 
-// Returns the devices of the process on which collectives run.
-std::set<uint32_t> DevicesOf(const Process& process) {
-  std::set<uint32_t> devices;
-  for (const RankEntries& rank : FindCollectiveEntries(process))
-    if (rank.device) devices.insert(*rank.device);
-  return devices;
-}
-
 // Returns whether there can be two ranks.
 bool HasSeveral(const std::vector<const Process*>& processes) {
   if (processes.size() != 1) return !processes.empty();
@@ -64,12 +56,13 @@ void FillRankFacts(PassContext& context, const results::Overview& overview,
   std::vector<Computing> ranks;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    const std::set<uint32_t> devices = DevicesOf(process);
+    // A process that sends nothing is no rank.
+    const std::vector<uint32_t> devices = CollectiveDevices(process);
     for (const results::DeviceSeries& each : overview.device_series()) {
-      // A process that sends nothing is no rank.
       if (each.window() == series.window() && each.pid() == process.pid &&
-          each.host() == process.host && devices.contains(each.device()))
-        ranks.push_back({{each.pid(), each.device()}, ComputePerStep(each)});
+          each.host() == process.host &&
+          std::binary_search(devices.begin(), devices.end(), each.device()))
+        ranks.push_back({{ProcessName(process), each.pid(), each.device()}, ComputePerStep(each)});
     }
   }
   if (ranks.size() < 2) return;

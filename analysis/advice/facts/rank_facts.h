@@ -15,6 +15,7 @@
 namespace gpuprof::analysis {
 
 struct RankPlace {
+  std::string name;  // of the process
   int32_t pid = 0;
   uint32_t device = 0;
 };

@@ -217,7 +217,7 @@ int64_t OwnWorkNs(const results::DeviceSeries& series) {
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
   std::optional<std::pair<size_t, results::DeviceSeries>> busiest;
   for (const size_t index : context.selected()) {
-    for (const results::DeviceSeries& series : DeviceStepsOf(context, index).device_series()) {
+    for (const results::DeviceSeries& series : DeviceSeriesOf(context, index)) {
       *out->add_device_series() = series;
       const bool is_whole = series.window() == results::STEP_WINDOW_PERIOD ||
                             series.window() == results::STEP_WINDOW_ALL;

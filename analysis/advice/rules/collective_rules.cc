@@ -32,7 +32,8 @@ int64_t OpsPerStep(const AdviceFacts& facts, std::string_view begin, std::string
 }
 
 Argument RankText(const RankPlace& rank) {
-  return say::Phrase({"CO-002.rank", {say::Plain(rank.pid), say::Plain(rank.device)}});
+  return say::Phrase(
+      {"CO-002.rank", {say::Name(rank.name), say::Plain(rank.pid), say::Plain(rank.device)}});
 }
 
 }  // namespace
@@ -90,8 +91,9 @@ std::optional<Finding> LateRankOfDevice(const AdviceFacts& facts) {
   const int64_t gain = late.lead_ns / static_cast<int64_t>(device.series.count());
   Finding finding = MakeOfDevice(device, "CO-002.name");
   SetGain(facts, Bound(gain, "CO-002.gain"), &finding);
-  finding.Evidence("CO-002.last", {RankText({late.pid, *late.device}), say::Count(late.rank_count),
-                                   say::Count(late.count), say::Count(late.of)});
+  finding.Evidence("CO-002.last",
+                   {RankText({late.name, late.pid, *late.device}), say::Count(late.rank_count),
+                    say::Count(late.count), say::Count(late.of)});
   finding.Evidence("CO-002.behind", {say::Duration(gain)});
   finding.Evidence("CO-002.waited", {say::Duration(late.caused_ns)});
   finding.Fix("CO-002.ask_holds_rank_up", {say::Plain(late.pid)});

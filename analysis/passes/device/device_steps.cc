@@ -55,6 +55,14 @@ std::vector<StepWork> WorkOf(PassContext& context, size_t index, uint32_t device
   return work;
 }
 
+std::vector<Interval> PeriodsOf(PassContext& context, size_t index, uint32_t device,
+                                const DeviceTimeline& timeline, const std::vector<StepWork>& work) {
+  std::vector<int64_t> work_ends;
+  for (const StepWork& each : work) work_ends.push_back(each.last_ns);
+  return StepPeriods(context.process(index), device, context.calls(index), timeline,
+                     context.steps(index).steps, work_ends);
+}
+
 // Returns the device's own window of a step. None: the step launched nothing on the main stream, or
 // its windows overlap.
 std::optional<Interval> DeviceWindow(const std::vector<StepWork>& work, size_t step) {
@@ -65,33 +73,40 @@ std::optional<Interval> DeviceWindow(const std::vector<StepWork>& work, size_t s
   return window.end > window.start ? std::optional(window) : std::nullopt;
 }
 
-void FillWindow(const DeviceTimeline& timeline, Interval window, results::DeviceStep* out) {
-  out->set_start_ns(window.start);
-  out->set_duration_ns(window.length());
-  out->set_busy_ns(CoveredLength(timeline.busy(), window));
-  out->set_busy_ratio(Ratio(out->busy_ns(), window.length()));
-  AddTimes(timeline.Split(window), window.length(), out->mutable_categories());
+// What a device did in one window of a step. A job has millions of them, so they are no messages.
+struct WindowTimes {
+  results::StepWindow kind = results::STEP_WINDOW_NONE;
+  Interval span;
+  uint64_t number = 0, kernel_count = 0;
+  int64_t busy_ns = 0;
+  bool is_warmup = false;
+  DeviceTimes times = {};
+};
+
+void FillWindow(const DeviceTimeline& timeline, Interval window, WindowTimes* out) {
+  out->span = window;
+  out->busy_ns = CoveredLength(timeline.busy(), window);
+  out->times = timeline.Split(window);
 }
 
 // Sums up the steps of one kind of window that are not warm-up.
 class Summary {
  public:
-  void Add(const results::DeviceStep& step) {
+  void Add(const WindowTimes& step) {
     all_.push_back(&step);
-    if (!step.warmup()) counted_.push_back(&step);
+    if (!step.is_warmup) counted_.push_back(&step);
   }
 
   void Fill(results::DeviceSeries* out) const {
-    const std::vector<const results::DeviceStep*>& steps = counted_.empty() ? all_ : counted_;
+    const std::vector<const WindowTimes*>& steps = counted_.empty() ? all_ : counted_;
     if (steps.empty()) return;
     std::vector<int64_t> durations;
     DeviceTimes times{};
     int64_t busy = 0;
-    for (const results::DeviceStep* step : steps) {
-      durations.push_back(step->duration_ns());
-      busy += step->busy_ns();
-      for (const results::CategoryTime& part : step->categories())
-        times[part.category()] += part.total_ns();
+    for (const WindowTimes* step : steps) {
+      durations.push_back(step->span.length());
+      busy += step->busy_ns;
+      for (size_t i = 0; i < times.size(); ++i) times[i] += step->times[i];
     }
     const Samples samples(std::move(durations));
     out->set_count(steps.size());
@@ -101,27 +116,27 @@ class Summary {
     out->set_busy_ns(busy);
     out->set_busy_ratio(Ratio(busy, samples.total()));
     AddTimes(times, samples.total(), out->mutable_categories());
-    out->set_start_ns(steps.front()->start_ns());
-    out->set_end_ns(steps.back()->start_ns() + steps.back()->duration_ns());
-    out->set_typical_number(Typical(steps)->number());
+    out->set_start_ns(steps.front()->span.start);
+    out->set_end_ns(steps.back()->span.end);
+    out->set_typical_number(Typical(steps)->number);
   }
 
  private:
   // Returns the step of median duration among those with the most frequent number of kernels.
-  static const results::DeviceStep* Typical(std::vector<const results::DeviceStep*> steps) {
+  static const WindowTimes* Typical(std::vector<const WindowTimes*> steps) {
     std::map<uint64_t, uint64_t> shapes;
-    for (const results::DeviceStep* step : steps) ++shapes[step->kernel_count()];
+    for (const WindowTimes* step : steps) ++shapes[step->kernel_count];
     const auto most =
         std::max_element(shapes.begin(), shapes.end(),
                          [](const auto& x, const auto& y) { return x.second < y.second; });
-    std::erase_if(steps, [&](const auto* step) { return step->kernel_count() != most->first; });
+    std::erase_if(steps, [&](const auto* step) { return step->kernel_count != most->first; });
     std::stable_sort(steps.begin(), steps.end(), [](const auto* x, const auto* y) {
-      return x->duration_ns() < y->duration_ns();
+      return x->span.length() < y->span.length();
     });
     return steps[(steps.size() - 1) / 2];
   }
 
-  std::vector<const results::DeviceStep*> all_, counted_;
+  std::vector<const WindowTimes*> all_, counted_;
 };
 
 void SetIds(const Process& process, uint32_t device, results::StepWindow window, auto* out) {
@@ -131,11 +146,11 @@ void SetIds(const Process& process, uint32_t device, results::StepWindow window,
 }
 
 void AddSeries(const Process& process, uint32_t device, const std::string& name,
-               results::StepWindow window, const std::vector<results::DeviceStep>& steps,
+               results::StepWindow window, const std::vector<WindowTimes>& steps,
                results::Steps* out) {
   Summary summary;
-  for (const results::DeviceStep& step : steps) {
-    if (step.window() == window) summary.Add(step);
+  for (const WindowTimes& step : steps) {
+    if (step.kind == window) summary.Add(step);
   }
   results::DeviceSeries series;
   summary.Fill(&series);
@@ -145,23 +160,35 @@ void AddSeries(const Process& process, uint32_t device, const std::string& name,
   *out->add_device_series() = std::move(series);
 }
 
-std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uint32_t device,
-                                         const DeviceTimeline& timeline) {
+void AddStepRow(const Process& process, uint32_t device, const WindowTimes& step,
+                results::Steps* out) {
+  results::DeviceStep* const row = out->add_device_steps();
+  SetIds(process, device, step.kind, row);
+  row->set_number(step.number);
+  row->set_warmup(step.is_warmup);
+  row->set_kernel_count(step.kernel_count);
+  row->set_start_ns(step.span.start);
+  row->set_duration_ns(step.span.length());
+  row->set_busy_ns(step.busy_ns);
+  row->set_busy_ratio(Ratio(step.busy_ns, step.span.length()));
+  AddTimes(step.times, step.span.length(), row->mutable_categories());
+}
+
+std::vector<WindowTimes> WindowsOf(PassContext& context, size_t index, uint32_t device,
+                                   const DeviceTimeline& timeline) {
   const Process& process = context.process(index);
   const std::vector<Step>& steps = context.steps(index).steps;
   const std::vector<StepWork> work = WorkOf(context, index, device, steps);
-  std::vector<int64_t> work_ends;
-  for (const StepWork& each : work) work_ends.push_back(each.last_ns);
-  const std::vector<Interval> periods =
-      StepPeriods(process, device, context.calls(index), timeline, steps, work_ends);
-  std::vector<results::DeviceStep> rows;
+  const std::vector<Interval> periods = PeriodsOf(context, index, device, timeline, work);
+  std::vector<WindowTimes> rows;
+  rows.reserve(3 * steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto add = [&](results::StepWindow kind, Interval window) {
-      results::DeviceStep& row = rows.emplace_back();
-      SetIds(process, device, kind, &row);
-      row.set_number(steps[i].number);
-      row.set_warmup(steps[i].is_warmup);
-      row.set_kernel_count(work[i].kernel_count);
+      WindowTimes& row = rows.emplace_back();
+      row.kind = kind;
+      row.number = steps[i].number;
+      row.is_warmup = steps[i].is_warmup;
+      row.kernel_count = work[i].kernel_count;
       FillWindow(timeline, window, &row);
     };
     add(results::STEP_WINDOW_MARK, steps[i].span);
@@ -170,19 +197,24 @@ std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uin
   }
   if (!steps.empty()) return rows;
   // Nothing tells where steps begin: all is one.
-  results::DeviceStep& all = rows.emplace_back();
-  SetIds(process, device, results::STEP_WINDOW_ALL, &all);
+  WindowTimes& all = rows.emplace_back();
+  all.kind = results::STEP_WINDOW_ALL;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || track.device != device) continue;
-    ForEachRowOfWork(DeviceWorkKind::kKernel, track.kernel, [&](const DeviceWork& row) {
-      all.set_kernel_count(all.kernel_count() + row.weight);
-    });
+    ForEachRowOfWork(DeviceWorkKind::kKernel, track.kernel,
+                     [&](const DeviceWork& row) { all.kernel_count += row.weight; });
   }
   FillWindow(timeline, timeline.Span(), &all);
   return rows;
 }
 
 }  // namespace
+
+std::vector<Interval> PeriodsOnDevice(PassContext& context, size_t index, uint32_t device,
+                                      const DeviceTimeline& timeline) {
+  return PeriodsOf(context, index, device, timeline,
+                   WorkOf(context, index, device, context.steps(index).steps));
+}
 
 size_t MainStream(const Process& process, uint32_t device) {
   size_t best = process.tracks.size();
@@ -245,27 +277,58 @@ void AddTimes(const DeviceTimes& times, int64_t window_ns,
 
 namespace {
 
-results::Steps ComputeDeviceSteps(PassContext& context, size_t index) {
+// Series alone take little room: a job has many ranks, and a question needs the steps of few.
+results::Steps ComputeDeviceSteps(PassContext& context, size_t index, const ProcessDevices& devices,
+                                  bool has_rows) {
   results::Steps made;
   const Process& process = context.process(index);
-  const auto devices = context.devices(index);
   std::map<uint32_t, std::string> names = DeviceNames(process);
-  for (const auto& [device, timeline] : devices->all()) {
-    const std::vector<results::DeviceStep> steps = StepsOf(context, index, device, timeline);
+  for (const auto& [device, timeline] : devices.all()) {
+    const std::vector<WindowTimes> steps = WindowsOf(context, index, device, timeline);
     for (const results::StepWindow window :
          {results::STEP_WINDOW_PERIOD, results::STEP_WINDOW_DEVICE, results::STEP_WINDOW_MARK,
           results::STEP_WINDOW_ALL})
       AddSeries(process, device, names[device], window, steps, &made);
-    for (const results::DeviceStep& step : steps) *made.add_device_steps() = step;
+    if (!has_rows) continue;
+    for (const WindowTimes& step : steps) AddStepRow(process, device, step, &made);
   }
   return made;
+}
+
+struct DeviceSeriesList {
+  google::protobuf::RepeatedPtrField<results::DeviceSeries> series;
+};
+
+DeviceSeriesList SeriesOf(PassContext& context, size_t index, const ProcessDevices& devices) {
+  DeviceSeriesList list;
+  list.series.Swap(ComputeDeviceSteps(context, index, devices, false).mutable_device_series());
+  return list;
 }
 
 }  // namespace
 
 const results::Steps& DeviceStepsOf(PassContext& context, size_t index) {
   return context.kept_of_steps(index).Get<results::Steps>(
-      [&] { return ComputeDeviceSteps(context, index); });
+      [&] { return ComputeDeviceSteps(context, index, *context.devices(index), true); });
+}
+
+const google::protobuf::RepeatedPtrField<results::DeviceSeries>& DeviceSeriesOf(
+    PassContext& context, size_t index) {
+  if (!HasManyProcesses(context)) return DeviceStepsOf(context, index).device_series();
+  return context.kept_of_steps(index)
+      .Get<DeviceSeriesList>([&] { return SeriesOf(context, index, *context.devices(index)); })
+      .series;
+}
+
+bool HasManyProcesses(const PassContext& context) {
+  // The rows of few processes take little room either, and most questions need them next.
+  constexpr size_t kFewProcesses = 16;
+  return context.selected().size() > kFewProcesses;
+}
+
+void KeepDeviceSeries(PassContext& context, size_t index, const ProcessDevices& devices) {
+  context.kept_of_steps(index).Get<DeviceSeriesList>(
+      [&] { return SeriesOf(context, index, devices); });
 }
 
 }  // namespace gpuprof::analysis

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "analysis/derived/device_timeline.h"
 #include "analysis/passes/context.h"
@@ -38,11 +39,22 @@ void AddTooMuchWorkNote(PassContext& context, results::Meta* meta);
 void AddTimes(const DeviceTimes& times, int64_t window_ns,
               google::protobuf::RepeatedPtrField<results::CategoryTime>* out);
 
+// Returns the period of each step of the process's leading thread on a device (StepPeriods).
+std::vector<Interval> PeriodsOnDevice(PassContext& context, size_t index, uint32_t device,
+                                      const DeviceTimeline& timeline);
+
 // Returns the index of the device's stream with most kernels. Process::tracks.size(): the device
 // has no stream.
 size_t MainStream(const Process& process, uint32_t device);
 
 // Returns the devices' part of the result for a process.
 const results::Steps& DeviceStepsOf(PassContext& context, size_t index);
+// Returns the series of that part alone, which takes far less room.
+const google::protobuf::RepeatedPtrField<results::DeviceSeries>& DeviceSeriesOf(
+    PassContext& context, size_t index);
+// Returns whether DeviceSeriesOf makes the series alone, and not all steps.
+bool HasManyProcesses(const PassContext& context);
+// Makes what DeviceSeriesOf returns, for a job of many processes. `devices`: of the process.
+void KeepDeviceSeries(PassContext& context, size_t index, const ProcessDevices& devices);
 
 }  // namespace gpuprof::analysis

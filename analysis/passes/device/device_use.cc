@@ -5,6 +5,7 @@
 
 #include "analysis/passes/device/device_use.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/parallel.h"
 #include "analysis/model/work_summary.h"
 #include "analysis/passes/device/device_steps.h"
 #include "analysis/passes/device/unseen_work.h"
@@ -125,29 +127,72 @@ void AddShared(SharedUse shared, DeviceUse* sum) {
   }
 }
 
+// Returns the process's numbers of the devices that it used.
+std::set<uint32_t> NumbersOf(const Process& process) {
+  std::set<uint32_t> used;
+  for (const Track& track : process.tracks)
+    if (HasWork(track)) used.insert(track.device);
+  return used;
+}
+
+const DeviceTimeline* TimelineOf(const ProcessDevices& devices, uint32_t number) {
+  const auto found = devices.all().find(number);
+  return found == devices.all().end() ? nullptr : &found->second;
+}
+
+// Adds the use of devices by the only process of each. Threads make the timelines of processes, as
+// many at once as fit into memory. The series of steps need the same timelines, so they are made
+// with them.
+void AddAlone(PassContext& context, const std::vector<size_t>& processes, DeviceUse* sum) {
+  uint64_t most = 1;
+  for (const size_t index : processes) {
+    context.steps(index);
+    most = std::max(most, context.process(index).rows);
+  }
+  const auto fitting = static_cast<int>(std::clamp<uint64_t>(kMostWorkRows / most, 1, 256));
+  std::vector<DeviceUse> uses(processes.size());
+  ParallelFor(processes.size(), std::min(ThreadCount(0), fitting), [&](size_t i, int) {
+    const size_t index = processes[i];
+    const ProcessDevices timelines(context, index);
+    for (const uint32_t number : NumbersOf(context.process(index)))
+      AddOwn(context, index, number, TimelineOf(timelines, number), &uses[i]);
+    KeepDeviceSeries(context, index, timelines);
+  });
+  for (const DeviceUse& use : uses) {
+    sum->window_ns += use.window_ns;
+    sum->busy_ns += use.busy_ns;
+    sum->causes.Add(use.causes);
+    sum->has_causes &= use.has_causes;
+  }
+}
+
 }  // namespace
 
 DeviceUse UseOfAll(PassContext& context, const UsedDevices& devices) {
   DeviceUse sum;
   std::vector<SharedUse> shared(devices.all().size());
+  std::vector<size_t> alone;  // processes that share no device
   for (const size_t index : context.selected()) {
-    const Process& process = context.process(index);
-    std::set<uint32_t> used;
-    for (const Track& track : process.tracks)
-      if (HasWork(track)) used.insert(track.device);
+    const std::set<uint32_t> used = NumbersOf(context.process(index));
     if (used.empty()) continue;
+    const auto is_own = [&](uint32_t number) {
+      return devices.all()[devices.Of(index, number)].users.size() == 1;
+    };
+    if (HasManyProcesses(context) && std::all_of(used.begin(), used.end(), is_own)) {
+      alone.push_back(index);
+      continue;
+    }
     const auto timelines = context.devices(index);
     for (const uint32_t number : used) {
-      const size_t place = devices.Of(index, number);
-      const auto found = timelines->all().find(number);
-      const DeviceTimeline* timeline = found == timelines->all().end() ? nullptr : &found->second;
-      if (devices.all()[place].users.size() == 1) {
+      const DeviceTimeline* timeline = TimelineOf(*timelines, number);
+      if (is_own(number)) {
         AddOwn(context, index, number, timeline, &sum);
       } else {
-        AddUser(context, index, number, timelines, timeline, &shared[place]);
+        AddUser(context, index, number, timelines, timeline, &shared[devices.Of(index, number)]);
       }
     }
   }
+  AddAlone(context, alone, &sum);
   for (size_t i = 0; i < shared.size(); ++i)
     if (devices.all()[i].users.size() > 1) AddShared(std::move(shared[i]), &sum);
   return sum;

@@ -11,15 +11,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-bool IsOf(const RangeValueTable& values, size_t value, const RangeTable& ranges, size_t range) {
-  const uint32_t mine = values.operation[value];
-  const uint32_t theirs = ranges.operation[range];
-  return values.end_ns[value] == ranges.end_ns[range] &&
-         values.domain[value] == ranges.domain[range] &&
-         proto::RangeKindOf(mine) == proto::RangeKindOf(theirs) &&
-         proto::OpDepthOf(mine) == proto::OpDepthOf(theirs);
-}
-
 bool IsNumber(RangeValue type) {
   return type == RangeValue::kUint64 || type == RangeValue::kInt64 || type == RangeValue::kDouble;
 }
@@ -38,25 +29,6 @@ bool SaysBytes(const std::string& name) {
 }
 
 }  // namespace
-
-std::vector<std::pair<size_t, size_t>> ValuesOfRanges(const Track& track) {
-  const RangeTable& ranges = track.range;
-  const RangeValueTable& values = track.range_value;
-  std::vector<std::pair<size_t, size_t>> found(values.rows() != 0 ? ranges.rows() : 0);
-  size_t at = 0;
-  for (size_t row = 0; row < found.size(); ++row) {
-    while (at < values.rows() && values.end_ns[at] < ranges.end_ns[row]) ++at;
-    found[row].first = at;
-    // The places count up within a range.
-    int place = -1;
-    while (at < values.rows() && IsOf(values, at, ranges, row) &&
-           RangeValuePlaceOf(values.operation[at]) > place) {
-      place = RangeValuePlaceOf(values.operation[at++]);
-    }
-    found[row].second = at;
-  }
-  return found;
-}
 
 void RangeValues::Add(const Process& process, const RangeValueTable& table, size_t row,
                       RangeValueKey key) {

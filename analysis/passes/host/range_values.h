@@ -10,17 +10,11 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "analysis/model/trace.h"
 #include "proto/results/ranges.pb.h"
 
 namespace gpuprof::analysis {
-
-// Returns for each range's row the first row and the last row plus 1 of its values. Equal: the
-// range has no values. Values whose range is missing (a damaged file) belong to no range.
-std::vector<std::pair<size_t, size_t>> ValuesOfRanges(const Track& track);
 
 // What a row of the result stands for.
 struct RangeValueKey {

@@ -25,6 +25,18 @@ namespace {
 // Both ids below 2 stand for no stack: none taken, and no room in the recorder's table.
 uint32_t StackOf(uint32_t id) { return id > 1 ? id : 0; }
 
+bool IsOfCuda(const Process& process, uint64_t pc) {
+  for (const proto::Module& module : process.modules) {
+    if (pc < module.start() || pc >= module.end()) continue;
+    const std::string name = module.path().substr(module.path().rfind('/') + 1);
+    for (const std::string_view library : {"libcupti.so", "libcuda.so", "libcudart.so"}) {
+      if (name.compare(0, library.size(), library) == 0) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
 enum class HeapMeasure { kAllocated, kCount, kPeak, kLive };
 
 // Adds up the blocks that a measure counts.
@@ -152,7 +164,7 @@ StackWeights CollectWaits(PassContext& context, size_t index) {
       const uint64_t weight = kMeasure == WaitMeasure::kContendedCount
                                   ? 1
                                   : static_cast<uint64_t>(table.duration_ns[row]);
-      out.by_stack[{stack, tell_kind ? KindFrame(kind) : ""}] += weight;
+      out.by_stack[{stack, tell_kind ? KindFrame(kind) : "", track.tid}] += weight;
       out.total += weight;
     }
   }
@@ -198,7 +210,7 @@ StackWeights CollectPython(PassContext& context, size_t index) {
     const PythonTable& table = track.python;
     for (size_t row = 0; row < table.rows(); ++row) {
       const auto weight = static_cast<uint64_t>(table.self_ns[row]);
-      out.by_stack[{StackOf(table.stack[row]), ""}] += weight;
+      out.by_stack[{StackOf(table.stack[row]), "", track.tid}] += weight;
       out.total += weight;
     }
   }
@@ -211,7 +223,7 @@ StackWeights CollectRunning(PassContext& context, size_t index) {
   out.by_function = true;
   for (const SampledStack& each : SamplesOf(context, index).stacks()) {
     const auto weight = static_cast<uint64_t>(each.times[HostState::kRuns]);
-    out.by_stack[{each.stack, ""}] += weight;
+    out.by_stack[{each.stack, "", each.tid}] += weight;
     out.total += weight;
   }
   return out;
@@ -222,7 +234,7 @@ StackWeights CollectNative(PassContext& context, size_t index) {
   StackWeights out;
   for (const SampledStack& each : SamplesOf(context, index).native_stacks()) {
     const auto weight = static_cast<uint64_t>(each.times.all());
-    out.by_stack[{each.stack, ""}] += weight;
+    out.by_stack[{each.stack, "", each.tid}] += weight;
     out.total += weight;
   }
   return out;
@@ -242,7 +254,7 @@ StackWeights CollectGilWaits(PassContext& context, size_t index) {
       name->second = out.texts.emplace_back("[gil] " + FunctionText(frame));
     }
     const auto weight = static_cast<uint64_t>(wait.total_ns);
-    out.by_stack[{wait.waiter_stack, name->second}] += weight;
+    out.by_stack[{wait.waiter_stack, name->second, wait.waiter}] += weight;
     out.total += weight;
   }
   return out;
@@ -255,7 +267,7 @@ StackWeights CollectSamples(PassContext& context, size_t index) {
   for (const SampledStack& each : SamplesOf(context, index).stacks()) {
     for (size_t state = 0; state < kHostStates; ++state) {
       const auto weight = static_cast<uint64_t>(each.times.ns[state]);
-      if (weight != 0) out.by_stack[{each.stack, kStates[state]}] += weight;
+      if (weight != 0) out.by_stack[{each.stack, kStates[state], each.tid}] += weight;
       out.total += weight;
     }
   }
@@ -287,6 +299,12 @@ constexpr StackWeight kWeights[] = {
 };
 
 }  // namespace
+
+void DropCudaFrames(const Process& process, std::vector<uint64_t>* pcs) {
+  const auto own = std::find_if(pcs->begin(), pcs->end(),
+                                [&](uint64_t pc) { return !IsOfCuda(process, pc - 1); });
+  pcs->erase(pcs->begin(), own);
+}
 
 std::span<const StackWeight> StackWeightTable() { return kWeights; }
 

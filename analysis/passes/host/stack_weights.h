@@ -6,13 +6,13 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "analysis/passes/context.h"
@@ -21,9 +21,14 @@
 namespace gpuprof::analysis {
 
 struct StackWeights {
-  // A stack's id, 0 where none was taken; and what kind of event it was, for measures over several
-  // kinds, as the innermost frame shows it: "[condition]", "" where there is one kind.
-  using Key = std::pair<uint32_t, std::string_view>;
+  struct Key {
+    uint32_t stack = 0;  // id; 0: none was taken
+    // What kind of event it was, for measures over several kinds, as the innermost frame shows it:
+    // "[condition]", "" where there is one kind.
+    std::string_view kind = {};
+    int32_t thread = 0;  // 0: the measure is of the process
+    auto operator<=>(const Key&) const = default;
+  };
   std::map<Key, uint64_t> by_stack;
   std::deque<std::string> texts;  // what innermost frames are views of, where they are no literals
   // Frames of CUDA's own libraries between a launch and gpuprof are not part of the stack.
@@ -44,6 +49,9 @@ struct StackWeight {
 };
 
 std::span<const StackWeight> StackWeightTable();
+
+// Removes frames of CUDA's own libraries from the begin of a stack, which is innermost first.
+void DropCudaFrames(const Process& process, std::vector<uint64_t>* pcs);
 
 // Returns whole parts whose sum is `total`, each at most 1 from its exact value: the running sum is
 // rounded. `parts` are not negative, and their sum is about the total.

@@ -19,7 +19,112 @@ namespace {
 
 constexpr uint32_t kNoGroup = 0xffffffffu;
 
+// Returns what no other key has.
+std::string BytesOf(const OpGroups::Key& group) {
+  std::string key;
+  key.reserve(group.name.size() + group.shapes.size() + group.types.size() + 64);
+  const auto add_number = [&key](uint64_t number) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  const auto add_text = [&](const std::string& text) {
+    add_number(text.size());
+    key += text;
+  };
+  key += static_cast<char>(group.scope);
+  add_number(static_cast<uint32_t>(group.process.pid));
+  add_number(group.process.owner);
+  add_number(static_cast<uint32_t>(group.tid));
+  add_text(group.shapes);
+  add_text(group.types);
+  return key += group.name;
+}
+
+void AddPlace(const OpGroups::Place& place, OpGroups::Place* sum) {
+  sum->count += place.count;
+  sum->total_ns += place.total_ns;
+  sum->self_ns += place.self_ns;
+}
+
+// Adds a place. Those of a process mostly follow each other.
+OpGroups::Place& PlaceIn(std::vector<std::pair<OpGroups::Id, OpGroups::Place>>* places,
+                         OpGroups::Id id) {
+  if (places->empty() || places->back().first != id) places->push_back({id, {}});
+  return places->back().second;
+}
+
+// Images of a program before and behind an exec have one id, and others may lie between them.
+void SortPlaces(std::vector<std::pair<OpGroups::Id, OpGroups::Place>>* places) {
+  std::stable_sort(places->begin(), places->end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  size_t kept = 0;
+  for (size_t i = 1; i < places->size(); ++i) {
+    if ((*places)[i].first == (*places)[kept].first) {
+      AddPlace((*places)[i].second, &(*places)[kept].second);
+    } else {
+      (*places)[++kept] = (*places)[i];
+    }
+  }
+  if (!places->empty()) places->resize(kept + 1);
+}
+
+template <typename Row>
+void Append(std::vector<Row> from, std::vector<Row>* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+// Adds the sums over later processes to those of the same group.
+void AddGroup(OpGroups::Group from, OpGroups::Group* group) {
+  const bool first = group->all.count == 0;
+  group->min_ns = first ? from.min_ns : std::min(group->min_ns, from.min_ns);
+  group->max_ns = first ? from.max_ns : std::max(group->max_ns, from.max_ns);
+  AddPlace(from.all, &group->all);
+  group->sum_ns += from.sum_ns;
+  group->incomplete += from.incomplete;
+  group->step_count += from.step_count;
+  group->step_self_ns += from.step_self_ns;
+  group->device_ns += from.device_ns;
+  group->device_self_ns += from.device_self_ns;
+  group->device_count += from.device_count;
+  const bool is_told = group->execution.found().execution != results::EXECUTION_NONE;
+  group->execution.Add(is_told ? from.of_operations.found() : from.execution.found());
+  group->of_operations.Add(from.of_operations.found());
+  for (const auto& [family, ns] : from.families) group->families[family] += ns;
+  Append(std::move(from.places), &group->places);
+  Append(std::move(from.threads), &group->threads);
+  Append(std::move(from.durations), &group->durations);
+}
+
 }  // namespace
+
+void OpGroups::Add(OpGroups other) {
+  step_ns_ += other.step_ns_;
+  step_count_ += other.step_count_;
+  has_device_work_ |= other.has_device_work_;
+  device_ns_ += other.device_ns_;
+  device_outside_ns_ += other.device_outside_ns_;
+  for (auto at = other.group_of_key_.begin(); at != other.group_of_key_.end();) {
+    auto node = other.group_of_key_.extract(at++);
+    Group& from = other.groups_[node.mapped()];
+    node.mapped() = static_cast<uint32_t>(groups_.size());
+    const auto known = group_of_key_.insert(std::move(node));
+    if (known.inserted) {
+      groups_.push_back(std::move(from));
+    } else {
+      AddGroup(std::move(from), &groups_[known.position->second]);
+    }
+  }
+}
+
+std::vector<OpGroups::Group> OpGroups::Take() {
+  for (Group& group : groups_) {
+    SortPlaces(&group.places);
+    std::sort(group.threads.begin(), group.threads.end());
+    group.threads.erase(std::unique(group.threads.begin(), group.threads.end()),
+                        group.threads.end());
+  }
+  group_of_key_.clear();
+  return std::move(groups_);
+}
 
 void OpGroups::AddProcess(size_t index) {
   const Process& process = context_.process(index);
@@ -44,13 +149,13 @@ void OpGroups::AddProcess(size_t index) {
     AddTrack(index, i, in_steps ? counted : std::vector<Interval>());
   }
   AddDeviceWork(index);
+  group_of_row_.clear();
 }
 
-uint32_t OpGroups::NumberOf(Group group) {
-  const auto [at, added] = group_of_key_.try_emplace(
-      {group.name, group.scope, group.process, group.tid, group.shapes, group.types},
-      static_cast<uint32_t>(groups_.size()));
-  if (added) groups_.push_back(std::move(group));
+uint32_t OpGroups::NumberOf(Key key) {
+  const auto [at, added] =
+      group_of_key_.try_emplace(BytesOf(key), static_cast<uint32_t>(groups_.size()));
+  if (added) static_cast<Key&>(groups_.emplace_back()) = std::move(key);
   return at->second;
 }
 
@@ -64,7 +169,7 @@ uint32_t OpGroups::GroupOf(const Process& process, const Track& track, uint32_t 
   auto& known = detail == 0 ? group_of_id_ : group_of_detail_[detail];
   uint32_t& number = known.try_emplace(key, kNoGroup).first->second;
   if (number != kNoGroup) return number;
-  Group group;
+  Key group;
   group.name = process.String(id);
   if (grouping_ == OpGrouping::kType && scope != static_cast<uint8_t>(proto::OpScope::kUser))
     group.name = OpTypeOf(group.name);
@@ -85,7 +190,7 @@ uint32_t OpGroups::GroupOfCategory(const Process& process, const OpTable& table,
   *category = CategoryWithin(parent, own->second);
   const auto [number, is_first] = group_of_category_.try_emplace(*category, kNoGroup);
   if (is_first) {
-    Group group;
+    Key group;
     group.name = OpCategoryName(*category);
     number->second = NumberOf(std::move(group));
   }
@@ -103,6 +208,8 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
   const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
   const bool by_category = grouping_ == OpGrouping::kCategory;
   std::vector<OpCategory> categories(by_category ? table.rows() : 0);
+  const Column<uint32_t>::Reader names(table.name), operations(table.operation);
+  const Column<int64_t>::Reader durations(table.duration_ns);
   const auto group_of = [&](uint32_t row) {
     if (by_category) {
       const uint32_t around = tree.parent(row);
@@ -110,8 +217,8 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
                              around == OpTree::kNone ? OpCategory::kOperation : categories[around],
                              &categories[row]);
     }
-    return GroupOf(process, track, table.name[row],
-                   static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
+    return GroupOf(process, track, names[row],
+                   static_cast<uint8_t>(proto::OpScopeOf(operations[row])),
                    by_shape ? table.detail[row] : 0);
   };
   for (size_t i = 0; i < table.rows(); ++i) {
@@ -121,7 +228,7 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
     places_.resize(groups_.size());
     open_.resize(groups_.size());
     Group& group = groups_[number];
-    const int64_t duration = table.duration_ns[row];
+    const int64_t duration = durations[row];
     const int64_t self = tree.self_ns(row);
     if (places_[number].count++ == 0) of_track_.push_back(number);
     places_[number].self_ns += self;
@@ -129,8 +236,10 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
     group.sum_ns += duration;
     group.min_ns = first ? duration : std::min(group.min_ns, duration);
     group.max_ns = first ? duration : std::max(group.max_ns, duration);
-    group.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
-    group.execution.Add(executions_->OfOp({static_cast<uint32_t>(track_index), row}));
+    group.incomplete += (proto::FlagsOf(operations[row]) & proto::kFlagIncomplete) != 0;
+    const ExecutionFound execution = executions_->OfOp({static_cast<uint32_t>(track_index), row});
+    group.execution.Add(execution);
+    group.of_operations.Add(execution);
     group.durations.push_back(duration);
     while (step != steps.rend() && tree.end(row) <= step->start) ++step;
     if (step != steps.rend() && tree.start(row) >= step->start && tree.end(row) <= step->end) {
@@ -141,7 +250,7 @@ void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Inte
   // A row within another row of its group counts with that one.
   const auto enter = [&](uint32_t row) {
     const uint32_t number = group_of_row[row];
-    if (open_[number]++ == 0) places_[number].total_ns += table.duration_ns[row];
+    if (open_[number]++ == 0) places_[number].total_ns += durations[row];
   };
   WalkOps(tree, enter, [&](uint32_t row) { --open_[group_of_row[row]]; });
   AddPlaces(track.tid);
@@ -151,13 +260,10 @@ void OpGroups::AddPlaces(int32_t tid) {
   for (const uint32_t number : of_track_) {
     const Place place = std::exchange(places_[number], Place());
     Group& group = groups_[number];
-    Place& there = group.places[id_];
-    there.count += place.count;
-    for (Place* sum : {&there, &group.all}) {
-      sum->total_ns += place.total_ns;
-      sum->self_ns += place.self_ns;
-    }
-    group.threads.emplace(id_, tid);
+    AddPlace(place, &PlaceIn(&group.places, id_));
+    group.all.total_ns += place.total_ns;
+    group.all.self_ns += place.self_ns;
+    group.threads.emplace_back(id_, tid);
   }
   of_track_.clear();
 }
@@ -182,11 +288,13 @@ void OpGroups::AddDeviceWork(size_t index) {
       }
       Group& group = groups_[number];
       group.all.count += work.weight;
-      group.places[id_].count += work.weight;
+      PlaceIn(&group.places, id_).count += work.weight;
       group.device_count += work.weight;
       group.device_self_ns += ns;
       group.device_ns += ns;
-      group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+      const ExecutionFound execution = executions_->OfKernel(track.kernel, work.row, std::nullopt);
+      group.execution.Add(execution);
+      group.of_operations.Add(execution);
       families.Add(track, work, &group.families);
       return;
     }
@@ -237,7 +345,7 @@ uint32_t OpGroups::GroupOfDeviceWork(const Process& process, const Track& track,
   const RowDetail& told = details_->Of(detail);
   const auto known = process.signatures.find(signature);
   const bool is_hlo = !told.hlo_op.empty() || !told.hlo_category.empty();
-  Group group;
+  Key group;
   if (!told.hlo_op.empty()) {
     group.name = told.hlo_op;
   } else if (is_hlo && known != process.signatures.end()) {

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Sums over framework operations and the device work that they launched, by a key. For the pass
-// `ops` and those that show some of its rows. One thread.
+// `ops` and those that show some of its rows. One thread; but other objects may add other processes
+// meanwhile.
 
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,8 +20,12 @@
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/passes/passes.h"
+#include "proto/results/ops.pb.h"
 
 namespace gpuprof::analysis {
+
+// Returns rows and sums of operations by name, with medians and without meta.
+const results::Ops& OpsByName(PassContext& context);
 
 // Stands for the scope of operations that only the device's work names.
 inline constexpr uint8_t kDeviceScope = 255;
@@ -40,31 +43,39 @@ class OpGroups {
     int64_t total_ns = 0;
     int64_t self_ns = 0;
   };
-  struct Group {
+  // By what groups differ.
+  struct Key {
     std::string name, shapes, types;
     uint8_t scope = 0;
     Id process = {};
     int32_t tid = 0;
+  };
+  struct Group : Key {
     Place all;
     int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
     uint64_t incomplete = 0;
     uint64_t step_count = 0;
     int64_t step_self_ns = 0;
-    std::map<Id, Place> places;
-    std::set<std::pair<Id, int32_t>> threads;
+    std::vector<std::pair<Id, Place>> places;     // sorted by Take()
+    std::vector<std::pair<Id, int32_t>> threads;  // likewise; each once
     std::vector<int64_t> durations;
     int64_t device_ns = 0;       // of work launched within
     int64_t device_self_ns = 0;  // of work launched by the spans themselves
     uint64_t device_count = 0;   // likewise
     ExecutionTally execution;
-    FamilyTimes families;  // of its kernels
+    ExecutionTally of_operations;  // without what kernels tell if the operations tell nothing
+    FamilyTimes families;          // of its kernels
   };
 
   OpGroups(PassContext& context, OpGrouping grouping) : context_(context), grouping_(grouping) {}
 
+  // Adds a process. context.steps() must know its steps if other threads add others meanwhile.
   void AddProcess(size_t index);
+  // Adds the sums over processes that come behind those of this object.
+  void Add(OpGroups other);
 
-  std::vector<Group>& groups() { return groups_; }
+  // Returns the groups, with their places and threads in order.
+  std::vector<Group> Take();
   int64_t step_ns() const { return step_ns_; }
   uint64_t step_count() const { return step_count_; }
   bool has_device_work() const { return has_device_work_; }
@@ -73,10 +84,7 @@ class OpGroups {
   const std::string& HostOf(Id id) const { return context_.process(id.owner).host; }
 
  private:
-  // By what groups differ.
-  using Key = std::tuple<std::string, uint8_t, Id, int32_t, std::string, std::string>;
-
-  uint32_t NumberOf(Group group);
+  uint32_t NumberOf(Key key);
   uint32_t GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
                    uint32_t detail);
   // Returns the group of an operation by category. `parent`: category of the operation around it.
@@ -96,7 +104,7 @@ class OpGroups {
   ExecutionFinder* executions_ = nullptr;
   const Track* track_ = nullptr;
   std::vector<Group> groups_;
-  std::map<Key, uint32_t> group_of_key_;
+  std::unordered_map<std::string, uint32_t> group_of_key_;  // by its bytes
   std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>> group_of_detail_;
   std::unordered_map<uint64_t, uint32_t> group_of_id_;  // without a detail
   std::unordered_map<uint64_t, OpCategory> category_of_id_;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names and remedies of losses, and the frames that are only an allocator's own. See context.h.
+// Names, sums and remedies of losses, and the frames that are only an allocator's own. See
+// context.h.
 
 #include <algorithm>
 #include <array>
@@ -56,6 +57,22 @@ constexpr LossText kLosses[] = {
      "The recorder reached its memory limit: record fewer sources, or raise --memory or "
      "GPUPROF_MEMORY."},
 };
+
+// What the selected processes lost of their events.
+struct EventLosses {
+  uint64_t lost = 0, written = 0;
+  bool lacks_end = false, lost_thread = false;
+};
+
+void AddLosses(const Process& process, EventLosses* sum) {
+  sum->written += WrittenRecords(process);
+  for (const auto& [kind, count] : LossesOf(process)) {
+    const bool is_event = kind == proto::LOSS_RING_FULL || kind == proto::LOSS_NO_RING ||
+                          kind == proto::LOSS_WRITE_ERROR || kind == proto::LOSS_CORRUPT_RECORD ||
+                          kind == proto::LOSS_SPAN || kind == proto::LOSS_MEMORY_LIMIT;
+    if (is_event) sum->lost += count;
+  }
+}
 
 const LossText* FindLoss(proto::LossKind kind) {
   for (const LossText& loss : kLosses) {
@@ -240,6 +257,29 @@ std::string AllocationSite(const std::vector<const results::Frame*>& frames) {
     if (!IsAllocatorFrame(*frame)) return frame->name();
   }
   return frames.empty() ? "" : frames[0]->name();
+}
+
+void PassContext::LimitToEvents(results::Confidence* confidence) const {
+  // A job asks once for each process.
+  const EventLosses& losses = choice_->kept.Get<EventLosses>([this] {
+    EventLosses sum;
+    for (const size_t i : selected_) AddLosses(process(i), &sum);
+    sum.lacks_end = AnyLacksEnd();
+    sum.lost_thread = AnyLostThread();
+    return sum;
+  });
+  const auto limit = [confidence](results::Level level, std::string_view reason) {
+    if (confidence->level() <= level) return;
+    confidence->set_level(level);
+    confidence->set_reason(std::string(reason) +
+                           ": time of events that are missing counts as time without an event");
+  };
+  if (!trace_->faults.empty()) limit(results::LEVEL_LOW, "files are damaged, cut, or not readable");
+  if (losses.lacks_end) limit(results::LEVEL_LOW, "a trace has no end");
+  if (losses.lost_thread) limit(results::LEVEL_LOW, "the last records of a process are missing");
+  if (losses.lost * 100 > losses.written)
+    limit(results::LEVEL_LOW, "more than 1 % of the records were lost");
+  if (losses.lost > 0) limit(results::LEVEL_MEDIUM, "some records were lost");
 }
 
 }  // namespace gpuprof::analysis

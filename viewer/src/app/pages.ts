@@ -31,7 +31,9 @@ import { Ops } from "../pages/ops";
 import { Overlap } from "../pages/overlap";
 import { Overview } from "../pages/overview";
 import { Processes } from "../pages/processes";
+import { Query } from "../pages/query";
 import { Ranges } from "../pages/ranges";
+import { Ranks } from "../pages/ranks";
 import { Roofline } from "../pages/roofline";
 import { Stacks } from "../pages/stacks";
 import { StacksOfRange } from "../pages/stacks_range";
@@ -183,6 +185,29 @@ const STEPS: Page = {
   isOfAllTime: true,
   badge: () => fromOverview((overview) => counted(overview.steps?.count ?? 0)),
 };
+
+const [STRAGGLERS, COMMUNICATION] = tablePages(["stragglers", "communication"], new Set());
+const RANKS: readonly Page[] = [
+  {
+    id: "pods",
+    title: "Ranks",
+    short: "Steps",
+    component: Ranks,
+    isOfAllTime: true,
+    badge: fromResult("pods", ({ ranks }) => (ranks.length < 2 ? null : count(ranks.length))),
+  },
+  {
+    ...(STRAGGLERS as Page),
+    title: "Stragglers",
+    isOfAllTime: true,
+    badge: fromResult("stragglers", ({ ranks }) => counted(ranks.length)),
+  },
+  {
+    ...(COMMUNICATION as Page),
+    title: "Communication",
+    badge: fromResult("communication", (result) => counted(result.matched_count)),
+  },
+];
 
 const INPUT: readonly Page[] = [
   {
@@ -385,6 +410,8 @@ const HOST: readonly Page[] = [
   },
 ];
 
+const QUERY: Page = { id: "query", isWhole: true, title: "Query", component: Query };
+
 const HEALTH: Page = { id: "health", isWhole: true, title: "Capture health", component: Health };
 
 /** Returns how many threads there are, with their noun. */
@@ -400,6 +427,7 @@ const ENTRIES: readonly Entry[] = [
   single(OVERVIEW),
   single(TRACE),
   single(STEPS),
+  { title: "Ranks", pages: RANKS },
   { title: "Input pipeline", pages: INPUT },
   single(OPS),
   single(FUNCTIONS),
@@ -409,6 +437,7 @@ const ENTRIES: readonly Entry[] = [
   { title: "Memory", pages: MEMORY, figure: mostMemory },
   single(STACKS),
   { title: "Host", pages: HOST, figure: threadCount },
+  single(QUERY),
   { title: HEALTH.title, pages: [HEALTH], isFoot: true },
 ];
 

@@ -4,7 +4,7 @@
 // The source of a server: results and answers of the timeline come by HTTP when they are asked for.
 // Addresses are relative to the page's, which holds the token.
 
-import { Gone, type Manifest, NoResult, type Source } from "./source";
+import { Gone, type Manifest, NoResult, type QueryAnswer, type Source } from "./source";
 
 /** Results in flight. A browser has six connections to a server, and the timeline needs some. */
 const MOST_RESULTS = 3;
@@ -106,6 +106,16 @@ async function timelineAnswer(question: string): Promise<Uint8Array> {
   return new Uint8Array(await bodyOf(() => answer.arrayBuffer()));
 }
 
+async function queryAnswer(sql: string, signal?: AbortSignal): Promise<QueryAnswer> {
+  const answer = await ask(`query/${encodeURIComponent(sql)}`, signal);
+  if (answer.status === 404) throw new Gone();
+  if (answer.status === 422) throw new NoResult(reasonIn(await bodyOf(() => answer.json())));
+  if (answer.status === 400 || answer.status === 414)
+    throw new NoResult("The query is too long for an address.");
+  if (answer.status !== 200) throw new NoResult(`The server answered with ${answer.status}.`);
+  return bodyOf(() => answer.json() as Promise<QueryAnswer>);
+}
+
 /** Returns the source of the server that the page comes from. */
 export function openServed(manifest: Manifest): Source {
   // Only results of a recording can be large: not those of a comparison or of a folder.
@@ -120,6 +130,6 @@ export function openServed(manifest: Manifest): Source {
       return typeof words === "string" ? words : "";
     },
     isLarge: largeOnes(look),
-    ...((manifest.files ?? []).length !== 0 && { askTimeline: timelineAnswer }),
+    ...((manifest.files ?? []).length !== 0 && { askTimeline: timelineAnswer, query: queryAnswer }),
   };
 }

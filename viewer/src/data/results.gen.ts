@@ -22,7 +22,10 @@ export interface Passes {
   idle: { result: Idle; by: never };
   critical_path: { result: CriticalPaths; by: never };
   overlap: { result: Overlap; by: never };
-  collectives: { result: Collectives; by: never };
+  pods: { result: Pods; by: never };
+  communication: { result: Communication; by: never };
+  stragglers: { result: Stragglers; by: never };
+  flight_recorder: { result: FlightRecorder; by: never };
   graphs: { result: Graphs; by: "graph" | "node" | "owner" };
   overhead: { result: Overheads; by: "kind" | "thread" };
   ranges: { result: Ranges; by: "name" | "domain" };
@@ -230,9 +233,27 @@ export interface Overlap {
   devices: DeviceOverlap[];
 }
 
-export interface Collectives {
+export interface Pods {
   meta: Meta;
-  match: "unknown" | "none" | "one_rank" | "different_order" | "unplaced" | "clocks" | "matched";
+  time: "none" | "device" | "host";
+  arrivals: "none" | "matched" | "unknown";
+  rank_count: number;
+  host_count: number;
+  step_count: number;
+  step_ns: number;
+  wait_ns: number;
+  wait_ratio: number;
+  clock_spread_ns: number | null;
+  clock_error_ns: number | null;
+  ranks: PodRank[];
+  groups: PodGroup[];
+  steps: PodStep[];
+  verdict: string;
+}
+
+export interface Communication {
+  meta: Meta;
+  match: "unknown" | "none" | "one_rank" | "different_order" | "unplaced" | "clocks" | "matched" | "several_groups";
   rank_count: number;
   matched_count: number;
   undecided_count: number;
@@ -246,6 +267,59 @@ export interface Collectives {
   waited_ns: number;
   lateness: "unknown" | "none" | "once" | "too_few" | "in_turns" | "late";
   most_late: Straggler | null;
+  families: GroupFamily[];
+  groups: CommunicationGroup[];
+  group_operations: GroupOperation[];
+  experts: ExpertLoad[];
+  stages: PipelineStage[];
+  unmatched_count: number;
+  unnamed_count: number;
+  clock_set_count: number;
+  words: string;
+}
+
+export interface Stragglers {
+  meta: Meta;
+  match: "unknown" | "compared" | "none" | "one_rank" | "different_order" | "unplaced" | "clocks" | "no_steps" | "no_ends" | "too_large";
+  of_kernels: boolean;
+  rank_count: number;
+  replica_count: number;
+  stage_count: number;
+  step_count: number;
+  left_out_count: number;
+  total_ns: number;
+  ideal_ns: number;
+  slowdown: number;
+  observed_ns: number;
+  simulation_error_ratio: number;
+  clock_error_ns: number;
+  verdict: "unknown" | "balanced" | "ranks" | "stage" | "in_turns";
+  slowest_ratio: number | null;
+  last_stage_ratio: number | null;
+  saved_ns: number | null;
+  saved_ratio: number | null;
+  slow: SlowRank[];
+  slow_stage: SlowStage | null;
+  slow_hosts: string[];
+  types: StragglerType[];
+  ranks: StragglerRank[];
+  stages: StragglerStage[];
+  steps: StragglerStep[];
+  lateness: "unknown" | "none" | "once" | "too_few" | "in_turns" | "late";
+  late_name: string | null;
+  waited_per_step_ns: number | null;
+  words: string;
+}
+
+export interface FlightRecorder {
+  meta: Meta;
+  verdict: string[];
+  problems: FlightProblem[];
+  groups: FlightGroupState[];
+  ranks: FlightRank[];
+  late_ranks: FlightLateRank[];
+  missing_dumps: number[];
+  undecided: FlightProblem[];
 }
 
 export interface Graphs {
@@ -1416,6 +1490,70 @@ export interface DeviceOverlap {
   idle_ns: number;
 }
 
+export interface PodRank {
+  pid: number;
+  host: string;
+  name: string;
+  rank: number | null;
+  device: number | null;
+  group_row: number;
+  outlier: boolean;
+  outlier_time: string;
+  outlier_ns: number;
+  step_count: number;
+  step_ns: number;
+  input_ns: number;
+  forward_ns: number;
+  backward_ns: number;
+  optimizer_ns: number;
+  compute_ns: number;
+  copy_ns: number;
+  wait_ns: number;
+  transfer_ns: number;
+  host_ns: number;
+  other_ns: number;
+  clock_offset_ns: number;
+}
+
+export interface PodGroup {
+  name: string;
+  rank_count: number;
+  host_count: number;
+  outlier: boolean;
+  outlier_time: string;
+  step_ns: number;
+  input_ns: number;
+  forward_ns: number;
+  backward_ns: number;
+  optimizer_ns: number;
+  compute_ns: number;
+  copy_ns: number;
+  wait_ns: number;
+  transfer_ns: number;
+  host_ns: number;
+  other_ns: number;
+}
+
+export interface PodStep {
+  number: number;
+  start_ns: number;
+  step_ns: number;
+  input_ns: number;
+  forward_ns: number;
+  backward_ns: number;
+  optimizer_ns: number;
+  compute_ns: number;
+  copy_ns: number;
+  wait_ns: number;
+  transfer_ns: number;
+  host_ns: number;
+  other_ns: number;
+  max_ns: number;
+  min_ns: number;
+  slowest_name: string;
+  slowest_ns: number;
+}
+
 export interface Straggler {
   pid: number;
   host: string;
@@ -1444,6 +1582,10 @@ export interface CollectiveRank {
   caused_ns: number;
   clock_offset_ns: number;
   last_ratio: number;
+  inherited_ns: number;
+  time_ns: number | null;
+  exposed_ns: number | null;
+  clock_set: number;
 }
 
 export interface CollectiveWait {
@@ -1468,6 +1610,245 @@ export interface CollectiveOp {
   mean_ns: number;
   max_ns: number;
   max_start_ns: number;
+  operation: "unknown" | "all_reduce" | "all_gather" | "reduce_scatter" | "all_to_all" | "broadcast" | "reduce" | "gather" | "scatter" | "barrier" | "send" | "receive";
+  family: string;
+  kind: "unknown" | "all" | "data" | "tensor" | "pipeline" | "expert" | "context" | "embedding" | "several";
+  size_count: number;
+  reach: "unknown" | "one_node" | "several_nodes";
+  size_bytes: number | null;
+  transfer_ns: number | null;
+  transfer_count: number;
+  mean_transfer_ns: number | null;
+  algorithm_bytes_per_second: number | null;
+  bus_bytes_per_second: number | null;
+  gap: "none" | "one_rank" | "missing_ranks" | "not_matched" | "no_ends" | "no_bytes" | "no_data";
+  group_count: number;
+  bus_factor: number | null;
+}
+
+export interface GroupFamily {
+  name: string;
+  kind: "unknown" | "all" | "data" | "tensor" | "pipeline" | "expert" | "context" | "embedding" | "several";
+  kind_source: "none" | "name" | "operations" | "ranks";
+  kind_confidence: Confidence | null;
+  size_count: number;
+  group_count: number;
+  rank_count: number;
+  reach: "unknown" | "one_node" | "several_nodes";
+  entry_count: number;
+  count: number;
+  time_ns: number | null;
+  exposed_ns: number | null;
+  hidden_ratio: number | null;
+  early_ns: number;
+  late_name: string | null;
+  late_group: string;
+  late_lead_ns: number;
+  late_count: number;
+  late_pid: number;
+}
+
+export interface CommunicationGroup {
+  name: string;
+  description: string;
+  family: string;
+  kind: "unknown" | "all" | "data" | "tensor" | "pipeline" | "expert" | "context" | "embedding" | "several";
+  kind_source: "none" | "name" | "operations" | "ranks";
+  size_count: number;
+  rank_count: number;
+  ranks: string;
+  reach: "unknown" | "one_node" | "several_nodes";
+  match: "unknown" | "none" | "one_rank" | "different_order" | "unplaced" | "clocks" | "matched" | "several_groups";
+  is_numbered: boolean;
+  entry_count: number;
+  count: number;
+  unmatched_count: number;
+  time_ns: number | null;
+  exposed_ns: number | null;
+  early_ns: number;
+  spread_ns: number;
+  late_name: string | null;
+  late_lead_ns: number;
+}
+
+export interface GroupOperation {
+  group: string;
+  family: string;
+  name: string;
+  operation: "unknown" | "all_reduce" | "all_gather" | "reduce_scatter" | "all_to_all" | "broadcast" | "reduce" | "gather" | "scatter" | "barrier" | "send" | "receive";
+  count: number;
+  spread_ns: number;
+  size_bytes: number | null;
+  transfer_ns: number | null;
+  algorithm_bytes_per_second: number | null;
+  bus_bytes_per_second: number | null;
+  gap: "none" | "one_rank" | "missing_ranks" | "not_matched" | "no_ends" | "no_bytes" | "no_data";
+}
+
+export interface ExpertLoad {
+  pid: number;
+  host: string;
+  name: string;
+  group: string;
+  received_bytes: number;
+  load_ratio: number;
+  count: number;
+}
+
+export interface PipelineStage {
+  pid: number;
+  host: string;
+  name: string;
+  message_count: number;
+  count: number;
+  window_ns: number;
+  bubble_ns: number;
+  bubble_ratio: number;
+}
+
+export interface SlowRank {
+  pid: number;
+  host: string;
+  name: string;
+  device: number | null;
+  rank: number | null;
+  stage: number;
+  type: string;
+  first_step: number;
+  last_step: number;
+  step_count: number;
+  all_steps: boolean;
+  extra_ns: number;
+  usual_ns: number;
+  step_ns: number;
+  saved_ns: number;
+  saved_ratio: number;
+  cause: "unknown" | "slower_device" | "more_work" | "both";
+  same_kernels_ratio: number | null;
+  kernel: string;
+  single_steps: boolean;
+  every_step: number | null;
+}
+
+export interface SlowStage {
+  stage: number;
+  is_last: boolean;
+  type: string;
+  factor: number;
+  saved_ns: number;
+}
+
+export interface StragglerType {
+  name: string;
+  slowdown: number;
+  saved_ns: number;
+  total_ns: number;
+  transfer: boolean;
+}
+
+export interface StragglerRank {
+  pid: number;
+  host: string;
+  name: string;
+  device: number | null;
+  rank: number | null;
+  replica: number;
+  stage: number;
+  slowdown: number;
+  saved_ns: number | null;
+  work_ns: number;
+  culprit_count: number;
+  slowest: boolean;
+  waited_ns: number | null;
+}
+
+export interface StragglerStage {
+  stage: number;
+  slowdown: number;
+  saved_ns: number;
+}
+
+export interface StragglerStep {
+  step: number;
+  total_ns: number;
+  ideal_ns: number;
+  slowdown: number;
+  rank: number | null;
+  name: string;
+  type: string;
+  path_ns: number;
+  extra_ns: number;
+}
+
+export interface FlightProblem {
+  kind: "none" | "missing_enter" | "other_operation" | "other_order" | "other_sizes" | "other_types" | "missing_leave" | "missing_partner" | "other_message";
+  group: string;
+  group_description: string;
+  sequence: number;
+  is_message: boolean;
+  operation: string;
+  ranks: number[];
+  waiting_ranks: number[];
+  unknown_ranks: number[];
+  last_common_sequence: number | null;
+  sides: FlightSide[];
+  caused_by: number | null;
+  is_circle: boolean;
+  has_no_majority: boolean;
+  is_uncertain: boolean;
+  timeout_ns: number | null;
+  is_moment_uncertain: boolean;
+}
+
+export interface FlightGroupState {
+  name: string;
+  description: string;
+  ranks: number[];
+  dump_count: number;
+  newest_sequence: number | null;
+  last_common_sequence: number | null;
+  last_completed_sequence: number | null;
+  first_sequence: number | null;
+  collective_count: number;
+  message_count: number;
+  has_states: boolean;
+  is_incomplete: boolean;
+  is_healthy: boolean;
+}
+
+export interface FlightRank {
+  rank: number;
+  name: string;
+  version: string;
+  library_version: string;
+  count: number;
+  lost_count: number;
+  is_rank_guessed: boolean;
+  operation: string;
+  group: string;
+  sequence: number | null;
+  state: string;
+  place: string;
+  function: string;
+  open_count: number | null;
+  time_ns: number | null;
+  pid: number;
+  host: string;
+  earlier_ns: number | null;
+}
+
+export interface FlightLateRank {
+  group: string;
+  rank: number;
+  count: number;
+  collective_count: number;
+  late_ns: number;
+  total_ns: number;
+  operation: string;
+  input_sizes: string;
+  place: string;
+  period: number;
+  place_in_period: number;
 }
 
 export interface Graph {
@@ -2544,6 +2925,19 @@ export interface PathShare {
   total_ns: number;
   total_ratio: number;
   count: number;
+}
+
+export interface FlightSide {
+  ranks: number[];
+  operation: string;
+  sequence: number;
+  input_sizes: string;
+  output_sizes: string;
+  types: string;
+  state: string;
+  place: string;
+  function: string;
+  name: string;
 }
 
 export interface CudaDevice {

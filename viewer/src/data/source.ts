@@ -57,6 +57,17 @@ export class Gone extends NoResult {
   }
 }
 
+/** A value of a query. Numbers of many digits are texts. */
+export type QueryCell = string | number | boolean | null;
+
+/** The rows of a query in SQL. */
+export interface QueryAnswer {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly QueryCell[])[];
+  /** Not all rows are there; null: they are. */
+  readonly truncated: { readonly shown: number; readonly total: number } | null;
+}
+
 export interface Source {
   readonly manifest: Manifest;
   /** Results of every part are computed when they are asked for. Absent: manifest.parts has all. */
@@ -74,6 +85,8 @@ export interface Source {
   isLarge?(pass: string): Promise<boolean>;
   /** Answers questions of the timeline (trace/asked.ts). Absent: the events are not there. */
   askTimeline?(question: string): Promise<Uint8Array>;
+  /** Runs a SELECT; an empty one tells all tables and columns. Absent: nobody can. */
+  query?(sql: string, signal?: AbortSignal): Promise<QueryAnswer>;
   /** Why the events are not there, without a full stop. Absent: they are not in the page. */
   readonly unreadable?: string;
 }

@@ -14,6 +14,7 @@ import { StepCategoryTable } from "../parts/category_table";
 import { Figures } from "../parts/figures";
 import { Broken, Loading, Remark } from "../parts/states";
 import { StepChart } from "../parts/step_chart";
+import { AssistantFindings } from "./assistant_findings";
 import { DeviceTime } from "./device_time";
 import { Findings } from "./findings";
 import { FailedRequest } from "./memory_profile";
@@ -265,6 +266,7 @@ function Ready({ overview }: { overview: OverviewResult }) {
       <FailedRequest />
       <h2 class="visually-hidden">Findings</h2>
       <Findings findings={overview.findings} />
+      <AssistantFindings />
       <h2 class="visually-hidden">Key figures</h2>
       <Figures figures={figuresOf(overview)} />
       {devices.map((each) => (

@@ -14,6 +14,7 @@ import { SUMMARIES, TABLES } from "../data/tables.gen";
 import { columnsOf, valueAt } from "../parts/described";
 import { Loading, NotRecorded } from "../parts/states";
 import { Table } from "../parts/table";
+import { Verdict } from "../parts/verdict";
 
 /** Returns the rows of a table: a list of the result, or all lists of one. */
 export function rowsAt(result: object, path: string): object[] {
@@ -74,6 +75,13 @@ function Nothing({ pass, fix, why }: { pass: string; fix: string; why: string })
   );
 }
 
+/** Returns what a result says in sentences; empty: it has tables alone. */
+function wordsOf(result: object): string {
+  const said = valueAt(result, "words") ?? valueAt(result, "verdict");
+  const words = Array.isArray(said) ? said.join(" ") : said;
+  return typeof words === "string" && words.includes(" ") ? words : "";
+}
+
 function TablePage({ pass }: { pass: PassName }) {
   const loaded = useResult(pass);
   if (loaded.state === "loading") return <Loading what={titleOf(pass).toLowerCase()} />;
@@ -91,6 +99,7 @@ function TablePage({ pass }: { pass: PassName }) {
           <small>{SUMMARIES[pass]}</small>
         </h2>
       </div>
+      <Verdict text={wordsOf(loaded.value)} />
       {tables.map((table) => (
         <One key={table.rows} pass={pass} table={table} result={loaded.value} />
       ))}

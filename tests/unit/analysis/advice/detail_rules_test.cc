@@ -175,8 +175,9 @@ TEST(RankRules, RanksWithDifferentWork) {
   const results::Advice advice = Advise(TwoRanks(1000, 1400));
   const results::Finding* finding = Find(advice, "CO-008");
   ASSERT_NE(finding, nullptr);
-  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 computes for 1.40 ms a step"));
-  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 5 on device 0 computes for 1.00 ms"));
+  EXPECT_THAT(WordsOf(*finding),
+              HasSubstr("train.py (pid 6, device 0) computes for 1.40 ms a step"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("train.py (pid 5, device 0) computes for 1.00 ms"));
   EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 200e3, 5e3);
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1080))), Not(Contains("CO-008")));
 }
@@ -188,7 +189,7 @@ TEST(RankRules, ARankThatIsLate) {
   const results::Finding* finding = Find(advice, "CO-002");
   ASSERT_NE(finding, nullptr);
   EXPECT_THAT(WordsOf(*finding),
-              HasSubstr("Pid 6 on device 0 is the last of 2 ranks in 8 of the 8"));
+              HasSubstr("train.py (pid 6, device 0) is the last of 2 ranks in 8 of the 8"));
   EXPECT_NEAR(static_cast<double>(finding->gain().high_ns()), 400e3, 60e3);
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1040), options)), Not(Contains("CO-002")));
   EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1400))), Not(Contains("CO-002"))) << "its work explains it";

@@ -289,11 +289,13 @@ Arrivals RandomJob(size_t ranks, size_t collectives, double bias, std::mt19937* 
   std::exponential_distribution<double> lead(1);
   Arrivals job;
   job.ranks.resize(ranks);
+  job.groups.resize(1);
+  for (size_t i = 0; i < ranks; ++i) job.groups[0].group.members.push_back(i);
   job.end_ns = static_cast<int64_t>(collectives) * 5 * kMs;
   for (size_t i = 0; i < collectives; ++i) {
     const size_t late = part(*random) < bias ? 0 : rank(*random);
     const auto ns = static_cast<int64_t>(lead(*random) * kMs) + 1;
-    job.leads.push_back({late, ns, static_cast<int64_t>(i) * 5 * kMs});
+    job.leads.push_back({late, 0, ns, static_cast<int64_t>(i) * 5 * kMs});
     job.ranks[late].lead_ns += ns;
   }
   return job;
