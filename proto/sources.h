@@ -31,6 +31,8 @@
   X(kSourceTensors, 4, "tensors", 0, true, "", kTensor)                                         \
   X(kSourceNvtx, 7, "nvtx", 0, true, "", kRange)                                                \
   X(kSourceItt, 9, "itt", 0, true, "", kRange)                                                  \
+  /* What NCCL tells its profiler plugin: marks. */                                             \
+  X(kSourceNccl, 13, "nccl", 0, true, "", kRange)                                               \
   X(kSourceFiles, 11, "files", 0, false, " (reads of files; not by default)", kFileRead)        \
   /* Stacks of all threads, now and then. */                                                    \
   X(kSourceSamples, 12, "samples", 0, true, "", kSample)

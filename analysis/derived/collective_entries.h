@@ -4,9 +4,9 @@
 // When the ranks of one process entered collectives: kernels of collectives on a device, or calls
 // of PyTorch's process groups on the host. Pure, any thread.
 //
-// The kernel's own detail names the group of ranks of a collective. Otherwise the range of NCCL
-// names it that launched the kernel. Calls of the host lack one if a process has several groups:
-// gloo_groups.h finds it. A process of one group alone has all its calls in that group.
+// The kernel's own detail names the group of ranks of a collective. Otherwise NCCL names it, by
+// what it told about the kernel: nccl_calls.h. Calls of the host lack one if a process has several
+// groups: gloo_groups.h finds it. A process of one group alone has all its calls in that group.
 
 #pragma once
 
@@ -34,9 +34,9 @@ struct CollectiveEntry {
   uint32_t name = 0;   // string id of the process
   uint32_t track = 0;  // of the process
   CollectiveKind kind = CollectiveKind::kUnknown;
-  uint32_t group = kNoGroup;      // index in RankEntries::groups
-  int32_t peer = -1;              // the other rank of a message; -1: not known, or no message
-  int64_t sequence = -1;          // among the group's collectives; -1: not known
+  uint32_t group = kNoGroup;  // index in RankEntries::groups
+  int32_t peer = -1;      // the other rank of a message, in its group; -1: not known, or no message
+  int64_t sequence = -1;  // among the group's collectives; -1: not known
   std::optional<uint64_t> bytes;  // SizeOf the message
   std::optional<uint64_t> received_bytes;
 };
@@ -48,6 +48,8 @@ struct EntryGroup {
   uint32_t size = 0;            // 0: not known
   std::vector<uint32_t> ranks;  // of the whole job; empty: not known
   std::string first_ranks;      // as the trace writes them; a long list is cut
+  uint32_t nodes = 0;           // machines of its ranks; 0: not known
+  int32_t own_rank = -1;        // of the process in the group; -1: as in the whole job
 };
 
 // A device of a process whose kernels are collectives, or the host's part of a process.

@@ -319,6 +319,7 @@ class CommunicatorFinder {
     if (group.ranks.empty()) group.ranks = known->ranks;
     group.size = known->size;
     if (group.description.empty()) group.description = known->description;
+    group.nodes = std::max(group.nodes, known->nodes);
     return of_job;
   }
 
@@ -358,13 +359,21 @@ class CommunicatorFinder {
     }
   }
 
+  // Returns the number by which others of the entry's group name this rank.
+  std::optional<uint32_t> OwnRankOf(size_t number, const CollectiveEntry& entry) const {
+    const RankEntries& found = ranks_[number].found;
+    const int32_t own = entry.group == kNoGroup ? -1 : found.groups[entry.group].own_rank;
+    return own >= 0 ? std::optional<uint32_t>(static_cast<uint32_t>(own)) : ranks_[number].number;
+  }
+
   void AddMessage(size_t number, uint32_t i, GroupOfJob* each) {
     const CollectiveEntry& entry = ranks_[number].found.entries[i];
-    if (entry.peer < 0 || !ranks_[number].number) {
+    const std::optional<uint32_t> in_group = OwnRankOf(number, entry);
+    if (entry.peer < 0 || !in_group) {
       ++each->group.unmatched_count;
       return;
     }
-    const uint32_t own = *ranks_[number].number, peer = static_cast<uint32_t>(entry.peer);
+    const uint32_t own = *in_group, peer = static_cast<uint32_t>(entry.peer);
     if (entry.kind == CollectiveKind::kSend) {
       each->messages[{own, peer}].first.emplace_back(number, i);
     } else {
@@ -372,11 +381,24 @@ class CommunicatorFinder {
     }
   }
 
+  // Returns the numbers of the members in the job. Empty: one of them is not known.
+  std::vector<uint32_t> NumbersOf(const std::vector<size_t>& members) const {
+    std::vector<uint32_t> numbers;
+    for (const size_t member : members) {
+      if (!ranks_[member].number) return {};
+      numbers.push_back(*ranks_[member].number);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
   Communicator Finish(GroupOfJob* each) {
     Communicator& group = each->group;
     const uint64_t all = group.recorded_count - group.message_count;
     group.is_whole = group.name.empty() ? group.members.size() >= each->job_size
                                         : group.size != 0 && group.members.size() >= group.size;
+    const bool is_listed = !group.ranks.empty() || group.name.empty();
+    if (group.is_whole && !is_listed) group.ranks = NumbersOf(group.members);
     if (each->is_mixed || (group.size != 0 && group.members.size() > group.size)) {
       group.match = GroupMatch::kSeveralGroups;
       group.unmatched_count = group.recorded_count;

@@ -52,6 +52,7 @@ struct Communicator {
   std::string name;  // "3"; empty: the trace does not name the group
   std::string description;
   uint32_t size = 0;            // 0: not known
+  uint32_t nodes = 0;           // machines of its ranks, as the communicator says; 0: not known
   std::vector<uint32_t> ranks;  // of the whole job; empty: not known
   std::vector<size_t> members;  // indices of the job's ranks that the trace has
   GroupMatch match = GroupMatch::kOneRank;

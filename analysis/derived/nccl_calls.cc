@@ -24,9 +24,30 @@ std::string CommunicatorName(uint64_t id) {
   return text;
 }
 
+// Returns the process's group of the communicator, and makes it the entry's.
+EntryGroup& GroupOf(uint64_t communicator, RankEntries* rank, CollectiveEntry* entry) {
+  const std::string name = CommunicatorName(communicator);
+  const auto known = std::find_if(rank->groups.begin(), rank->groups.end(),
+                                  [&](const EntryGroup& group) { return group.name == name; });
+  entry->group = static_cast<uint32_t>(known - rank->groups.begin());
+  if (known != rank->groups.end()) return *known;
+  EntryGroup& group = rank->groups.emplace_back();
+  group.name = name;
+  return group;
+}
+
+// Returns the size of a message. NCCL gives a rank's part of what all gather, and of what each
+// keeps of a sum. None: the number of ranks is not known.
+std::optional<uint64_t> SizeOfPart(CollectiveKind kind, uint64_t bytes, uint32_t ranks) {
+  const bool is_part = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
+  if (!is_part) return bytes;
+  if (ranks == 0) return std::nullopt;
+  return bytes * ranks;
+}
+
 }  // namespace
 
-NcclCalls::NcclCalls(const Process& process) : process_(process) {
+NcclCalls::NcclCalls(const Process& process) : process_(process), notes_(NcclNotesOf(process)) {
   uint32_t nccl = 0;
   for (const auto& [id, text] : process.strings)
     if (text == kNcclDomain) nccl = id;
@@ -52,7 +73,7 @@ void NcclCalls::AddTrack(const Track& track, uint32_t nccl) {
     range.span = {end - track.range.duration_ns[row], end};
     const std::string name = process_.String(track.range.name[row]);
     range.kind = KindOfCollective(name);
-    std::optional<uint64_t> ranks;
+    std::optional<uint64_t> ranks, own_rank;
     for (size_t i = values[row].first; i < values[row].second; ++i) {
       if (!IsWhole(RangeValueOf(track.range_value.operation[i]))) continue;
       const std::string key = process_.String(track.range_value.name[i]);
@@ -62,10 +83,13 @@ void NcclCalls::AddTrack(const Track& track, uint32_t nccl) {
       if (key.find("[bytes]") != std::string::npos) range.bytes = value;
       if (key.find("Peer") != std::string::npos) range.peer = value;
       if (key.find("of ranks") != std::string::npos) ranks = value;
+      if (key == "Rank") own_rank = value;
     }
     if (!range.communicator) continue;
     if (ranks) {
-      sizes_[*range.communicator] = static_cast<uint32_t>(*ranks);
+      Size& size = sizes_[*range.communicator];
+      size.ranks = static_cast<uint32_t>(*ranks);
+      if (own_rank) size.own_rank = static_cast<int32_t>(*own_rank);
     } else {
       ranges.push_back(range);
     }
@@ -88,24 +112,48 @@ const NcclCalls::Range* NcclCalls::Find(uint32_t correlation) const {
   return is_inside || last.kind != CollectiveKind::kUnknown ? &last : nullptr;
 }
 
+void NcclCalls::ReadRange(const Range& range, RankEntries* rank, CollectiveEntry* entry) const {
+  const auto known = sizes_.find(*range.communicator);
+  const Size size = known == sizes_.end() ? Size() : known->second;
+  EntryGroup& group = GroupOf(*range.communicator, rank, entry);
+  group.size = size.ranks;
+  group.own_rank = size.own_rank;
+  if (range.kind != CollectiveKind::kUnknown) entry->kind = range.kind;
+  if (range.peer) entry->peer = static_cast<int32_t>(*range.peer);
+  if (range.bytes) entry->bytes = SizeOfPart(entry->kind, *range.bytes, size.ranks);
+}
+
+void NcclCalls::ReadNotes(const std::vector<NcclNote>& notes, RankEntries* rank,
+                          CollectiveEntry* entry) {
+  const NcclNote& first = notes.front();
+  EntryGroup& group = GroupOf(first.communicator, rank, entry);
+  if (first.ranks != 0) group.size = first.ranks;
+  group.nodes = first.nodes;
+  group.own_rank = first.rank;
+  group.description = first.description;
+  entry->sequence = first.number;
+  if (first.kind != CollectiveKind::kUnknown) entry->kind = first.kind;
+  entry->peer = first.peer;
+  uint64_t bytes = 0;
+  bool has_bytes = true;
+  for (const NcclNote& note : notes) {
+    has_bytes &= note.bytes.has_value();
+    bytes += note.bytes.value_or(0);
+    // A kernel may send to several ranks, and receive from several.
+    if (note.peer != first.peer) entry->peer = -1;
+    if (note.kind != first.kind && IsMessage(note.kind)) entry->kind = CollectiveKind::kSend;
+    if (note.kind != first.kind) entry->peer = -1;
+  }
+  if (has_bytes) entry->bytes = SizeOfPart(entry->kind, bytes, group.size);
+}
+
 void NcclCalls::Read(uint32_t correlation, RankEntries* rank, CollectiveEntry* entry) {
-  if (!calls_ || correlation == 0) return;
-  const Range* range = Find(correlation);
-  if (range == nullptr) return;
-  const std::string name = CommunicatorName(*range->communicator);
-  const auto size = sizes_.find(*range->communicator);
-  const uint32_t ranks = size == sizes_.end() ? 0 : size->second;
-  const auto known = std::find_if(rank->groups.begin(), rank->groups.end(),
-                                  [&](const EntryGroup& group) { return group.name == name; });
-  entry->group = static_cast<uint32_t>(known - rank->groups.begin());
-  if (known == rank->groups.end()) rank->groups.push_back({name, "", ranks, {}, ""});
-  if (range->kind != CollectiveKind::kUnknown) entry->kind = range->kind;
-  if (range->peer) entry->peer = static_cast<int32_t>(*range->peer);
-  // NCCL gives a rank's part of what all gather, and of what each keeps of a sum.
-  const bool is_part =
-      entry->kind == CollectiveKind::kAllGather || entry->kind == CollectiveKind::kReduceScatter;
-  if (range->bytes && is_part && ranks != 0) entry->bytes = *range->bytes * ranks;
-  if (range->bytes && !is_part) entry->bytes = range->bytes;
+  if (correlation == 0) return;
+  const Range* range = calls_ ? Find(correlation) : nullptr;
+  if (range != nullptr) ReadRange(*range, rank, entry);
+  // What the range said of another communicator of the same group of calls is wrong here.
+  const auto notes = notes_.find(correlation);
+  if (notes != notes_.end()) ReadNotes(notes->second, rank, entry);
 }
 
 }  // namespace gpuprof::analysis

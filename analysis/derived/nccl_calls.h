@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What NCCL's ranges of NVTX tell about its kernels: the communicator, and the size of the message.
-// NCCL writes them as payloads: nvtx_payload_schemas.h. A communicator has one id on all its ranks.
-// Made for one process, which must outlive it; one thread.
+// What NCCL tells about its kernels: the communicator, the number of the collective, and the size
+// of the message. A communicator has one id on all its ranks. NCCL tells a profiler plugin most
+// (nccl_notes.h). Its ranges of NVTX have payloads, without a number: nvtx_payload_schemas.h. Made
+// for one process, which must outlive it; one thread.
 
 #pragma once
 
@@ -11,10 +12,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/collective_entries.h"
+#include "analysis/derived/nccl_notes.h"
 #include "analysis/model/trace.h"
 
 namespace gpuprof::analysis {
@@ -23,7 +26,7 @@ class NcclCalls {
  public:
   explicit NcclCalls(const Process& process);
 
-  // Fills what the range says from which the kernel was launched. `correlation`: the kernel's.
+  // Fills what NCCL told of the kernel. `correlation`: the kernel's.
   void Read(uint32_t correlation, RankEntries* rank, CollectiveEntry* entry);
 
  private:
@@ -32,13 +35,22 @@ class NcclCalls {
     CollectiveKind kind = CollectiveKind::kUnknown;
     std::optional<uint64_t> communicator, bytes, peer;
   };
+  // What the program's call of ncclCommInitRank told.
+  struct Size {
+    uint32_t ranks = 0;
+    int32_t own_rank = -1;
+  };
   void AddTrack(const Track& track, uint32_t nccl);
   const Range* Find(uint32_t correlation) const;
+  void ReadRange(const Range& range, RankEntries* rank, CollectiveEntry* entry) const;
+  static void ReadNotes(const std::vector<NcclNote>& notes, RankEntries* rank,
+                        CollectiveEntry* entry);
 
   const Process& process_;
-  std::vector<std::vector<Range>> ranges_;  // by track, by start
-  std::map<uint64_t, uint32_t> sizes_;      // ranks by communicator
-  std::unique_ptr<CallIndex> calls_;        // null: there are no ranges
+  std::vector<std::vector<Range>> ranges_;                     // by track, by start
+  std::map<uint64_t, Size> sizes_;                             // by communicator
+  std::unique_ptr<CallIndex> calls_;                           // null: there are no ranges
+  std::unordered_map<uint32_t, std::vector<NcclNote>> notes_;  // by correlation
 };
 
 }  // namespace gpuprof::analysis

@@ -30,6 +30,8 @@ constexpr size_t kMostGroupRows = 10'000;
 results::GroupReach ReachOf(const Communicator& group, const std::vector<JobRank>& ranks) {
   std::set<std::string_view> hosts;
   for (const size_t member : group.members) hosts.insert(ranks[member].process->host);
+  if (group.nodes != 0)
+    return group.nodes > 1 ? results::REACH_SEVERAL_NODES : results::REACH_ONE_NODE;
   if (hosts.contains("")) return results::REACH_UNKNOWN;
   if (hosts.size() > 1) return results::REACH_SEVERAL_NODES;
   return group.is_whole ? results::REACH_ONE_NODE : results::REACH_UNKNOWN;

@@ -138,8 +138,8 @@ void Moved(bool has_moved) noexcept {
 }
 
 void ApplyDetail() noexcept {
-  constexpr uint32_t kGpu =
-      proto::kSourceCuda | proto::kSourceUnifiedMemory | proto::kSourceNvtx | proto::kSourceItt;
+  constexpr uint32_t kGpu = proto::kSourceCuda | proto::kSourceUnifiedMemory | proto::kSourceNvtx |
+                            proto::kSourceItt | proto::kSourceNccl;
   if (g_all_sources == 0) {
     g_all_sources = g_settings.sources;
     g_all_stacks = g_settings.stack_depth;

@@ -33,7 +33,8 @@ struct Event {
 
 // The sources that record ranges. With operations alone, the range of a framework that begins a
 // capture is recorded.
-inline constexpr uint32_t kSources = proto::kSourceNvtx | proto::kSourceItt | proto::kSourceOps;
+inline constexpr uint32_t kSources =
+    proto::kSourceNvtx | proto::kSourceItt | proto::kSourceNccl | proto::kSourceOps;
 
 // What pushes and pops return where nobody keeps track of levels, as NVTX does.
 inline constexpr int kNoTracking = -2;

@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "launcher/base/values.h"
+#include "launcher/record/nccl_plugin.h"
 #include "launcher/record/plain_path.h"
 #include "launcher/record/program.h"
 #include "proto/codec/open_regular.h"
@@ -208,6 +209,9 @@ Variables RecorderVariables(const std::vector<Setting>& settings, const std::str
       collector == nullptr || *collector == 0 || BaseName(collector) == proto::kInjectObject)
     AddInjection(records(proto::kSourceItt), "INTEL_LIBITTNOTIFY64", nullptr, objects.inject,
                  &variables);
+  const std::string plugin = ChosenNcclPlugin();
+  if (records(proto::kSourceNccl) && (plugin.empty() || plugin == kNcclStaticPlugin))
+    variables[kNcclPluginVariable] = kNcclStaticPlugin;
   return variables;
 }
 

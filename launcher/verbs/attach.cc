@@ -24,6 +24,7 @@
 #include "launcher/base/text.h"
 #include "launcher/base/values.h"
 #include "launcher/command.h"
+#include "launcher/record/nccl_plugin.h"
 #include "launcher/record/objects.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
@@ -128,8 +129,8 @@ class Attach : public Verb {
     }
     Variables variables =
         RecorderVariables(settings_, stage_.is_made() ? stage_.bundle() : bundle_.path(), objects);
-    for (const char* name :
-         {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64"})
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
+                             "INTEL_LIBITTNOTIFY64", kNcclPluginVariable})
       variables.erase(name);
     variables[proto::kEnvSignal] = "none";
     variables[proto::kEnvInclude] = facts_.program;

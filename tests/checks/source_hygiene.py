@@ -38,8 +38,8 @@ INPUT_OPENERS |= {f"launcher/{name}" for name in (
     "base/settings_file.cc", "base/trusted_folder.cc", "control/carriers.cc", "control/control_client.cc", "control/conversation.cc",
     "control/dormant.cc", "control/given_files.cc", "control/process_numbers.cc", "doctor/container.cc", "doctor/doctor_checks.cc",
     "doctor/doctor_cuda.cc", "doctor/installation.cc", "gpu/cupti_folders.cc", "gpu/cupti_library.cc", "gpu/gpu_log.cc", "gpu/nvml_library.cc",
-    "gpu/sampler_process.cc", "reading/baselines.cc", "reading/order_child.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/objects.cc",
-    "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc", "serve/page_order.cc",
+    "gpu/sampler_process.cc", "reading/baselines.cc", "reading/order_child.cc", "record/bundle.cc", "record/elf_file.cc", "record/job_folder.cc", "record/nccl_plugin.cc",
+    "record/objects.cc", "record/obstacle_inbox.cc", "record/program.cc", "record/witness.cc", "serve/folder_processes.cc", "serve/import_cache.cc", "serve/page_order.cc",
     "upload/exit_snapshot.cc", "verbs/inject.cc", "verbs/install.cc", "verbs/run.cc")}
 # Nothing hands whole files on: report.cc and served_page.cc send what OpenOwnFile has looked at.
 COPIES = re.compile(r"(?<![\w.>])(?:sendfile|splice|copy_file_range|(?:std::filesystem::|fs::)(?:copy|copy_file))\(|\brdbuf\(\)")

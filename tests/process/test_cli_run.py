@@ -216,7 +216,7 @@ def test_the_rest_of_the_environment_keeps_its_order(tmp_path):
     plain = subprocess.run(["env"], env=env, text=True, capture_output=True).stdout.splitlines()
     seen = gpuprof("run", "--", "env", cwd=tmp_path, env=env).stdout.splitlines()
     assert seen[:len(plain)] == plain
-    assert all(line.startswith(("GPUPROF_", "LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64=")) for line in seen[len(plain):])
+    assert all(line.startswith(("GPUPROF_", "LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "INTEL_LIBITTNOTIFY64=", "NCCL_PROFILER_PLUGIN=")) for line in seen[len(plain):])
 
 
 def test_the_process_state_is_what_it_would_be(tmp_path):

@@ -119,7 +119,7 @@ def without_ours(document):
         for variable in container.get("env", []):
             if variable["name"] == "LD_PRELOAD" and variable["value"].startswith(OBJECT + ":"):
                 kept.append({"name": "LD_PRELOAD", "value": variable["value"].removeprefix(OBJECT + ":")})
-            elif not re.match(r"GPUPROF_|LD_PRELOAD|TRACED_POD_NAME|(CUDA|NVTX)_INJECTION64_PATH|INTEL_LIBITTNOTIFY64", variable["name"]):
+            elif not re.match(r"GPUPROF_|LD_PRELOAD|TRACED_POD_NAME|(CUDA|NVTX)_INJECTION64_PATH|INTEL_LIBITTNOTIFY64|NCCL_PROFILER_PLUGIN", variable["name"]):
                 kept.append(variable)
         container["env"] = kept
         for key in ("volumeMounts", "env"):

@@ -68,7 +68,7 @@ def test_environment_is_untouched_but_for_ours(record):
     bare = json.loads(run_bare([sys.executable, "-c", code], env=extra).out)
     seen = json.loads(record([sys.executable, "-c", code], env=extra).out)
     changed = {k for k in {**bare, **seen} if bare.get(k) != seen.get(k)}
-    assert all(k in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64") or k.startswith("GPUPROF_") for k in changed), changed
+    assert all(k in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64", "NCCL_PROFILER_PLUGIN") or k.startswith("GPUPROF_") for k in changed), changed
     assert "libgpuprof_inject.so" in seen["LD_PRELOAD"]
 
 

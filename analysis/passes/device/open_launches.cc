@@ -21,6 +21,7 @@
 #include "analysis/base/column.h"
 #include "analysis/base/parallel.h"
 #include "analysis/base/units.h"
+#include "analysis/derived/launch_functions.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -33,28 +34,8 @@ struct Launch {
   OpenLaunch launch;
 };
 
-// Those that are to have a record of their work. Copies may be done when their call returns.
-constexpr std::string_view kLaunches[] = {
-    "cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaGraphLaunch",
-    "cuLaunchKernel",   "cuLaunchGrid",       "cuLaunchCooperativeKernel",   "cuGraphLaunch"};
-
-bool IsLaunch(const std::string& name) {
-  return std::any_of(std::begin(kLaunches), std::end(kLaunches),
-                     [&name](std::string_view launch) { return name.rfind(launch, 0) == 0; });
-}
-
 bool Begins(const std::string& name, std::string_view runtime, std::string_view driver) {
   return name.rfind(runtime, 0) == 0 || name.rfind(driver, 0) == 0;
-}
-
-// Functions that launch, and whether what they launch is a CUDA graph.
-std::unordered_map<uint32_t, bool> LaunchFunctions(const Process& process) {
-  std::unordered_map<uint32_t, bool> functions;
-  for (const auto& [function, id] : process.functions) {
-    const std::string name = process.String(id);
-    if (IsLaunch(name)) functions[function] = Begins(name, "cudaGraphLaunch", "cuGraphLaunch");
-  }
-  return functions;
 }
 
 // Functions that begin or end the capture of a stream, and whether they begin it.

@@ -121,9 +121,13 @@ TEST(RecorderVariables, HandsOverWhatIsNoDefault) {
   objects.tracer = "/t.so";
   objects.inject = "/i.so";
   const Variables variables = RecorderVariables(settings, "/b", objects);
-  const Variables expected = {{"CUDA_INJECTION64_PATH", "/i.so"}, {"GPUPROF_BUNDLE", "/b"},
-                              {"GPUPROF_SIGNAL", "12"},           {"GPUPROF_STACKS", "7"},
-                              {"GPUPROF_TRACER", "/t.so"},        {"INTEL_LIBITTNOTIFY64", "/i.so"},
+  const Variables expected = {{"CUDA_INJECTION64_PATH", "/i.so"},
+                              {"GPUPROF_BUNDLE", "/b"},
+                              {"GPUPROF_SIGNAL", "12"},
+                              {"GPUPROF_STACKS", "7"},
+                              {"GPUPROF_TRACER", "/t.so"},
+                              {"INTEL_LIBITTNOTIFY64", "/i.so"},
+                              {"NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN"},
                               {"NVTX_INJECTION64_PATH", "/i.so"}};
   EXPECT_EQ(variables, expected);
 }

@@ -349,5 +349,40 @@ TEST(Communicators, RangesOfNcclNameTheCommunicator) {
   EXPECT_EQ(arrivals.ops[0].transfer_ns, 4 * kMs);
 }
 
+// NCCL names the other rank of a message by its number in the communicator.
+TEST(Communicators, PeersAreRanksOfTheirCommunicator) {
+  std::vector<const Process*> list;
+  std::deque<Process> processes;
+  for (const uint32_t own : {0u, 1u}) {
+    auto builder = test::ProcessBuilder(static_cast<int32_t>(100 + own));
+    builder.process().environment = {{"RANK", std::to_string(2 + own)}, {"WORLD_SIZE", "4"}};
+    auto& thread = builder.Thread(1);
+    auto& stream = builder.Stream(0, 1, 20);
+    const auto value = [&](int64_t end, uint8_t place, const char* name, uint64_t bits) {
+      thread.Value("NCCL", end, place, name, RangeValue::kUint64, bits);
+    };
+    value(5 * kMs, 0, "NCCL communicator ID", 0xfeed);
+    value(5 * kMs, 1, "No. of ranks", 2);
+    value(5 * kMs, 2, "Rank", own);
+    thread.Range("NCCL", "ncclCommInitRank", 4 * kMs, 5 * kMs);
+    thread.Call("cudaLaunchKernel", 10 * kMs, 11 * kMs, 1);
+    value(12 * kMs, 0, "NCCL communicator ID", 0xfeed);
+    value(12 * kMs, 1, "Message size [bytes]", 500);
+    value(12 * kMs, 2, "Peer rank", 1 - own);
+    thread.Range("NCCL", own == 0 ? "ncclSend" : "ncclRecv", 10 * kMs, 12 * kMs);
+    stream.Kernel(builder.Signature("ncclDevKernel_SendRecv", 1, 32), 12 * kMs, 13 * kMs, 1);
+    processes.push_back(builder.Build());
+  }
+  for (const Process& process : processes) list.push_back(&process);
+  const Arrivals arrivals = FindArrivals(list);
+  ASSERT_EQ(arrivals.groups.size(), 1u);
+  const Communicator& group = arrivals.groups[0].group;
+  ASSERT_EQ(group.messages.size(), 1u);
+  EXPECT_EQ(group.messages[0].sender, 0u);
+  EXPECT_EQ(group.messages[0].receiver, 1u);
+  EXPECT_EQ(group.ranks, (std::vector<uint32_t>{2, 3}))
+      << "all members are there, with their numbers";
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

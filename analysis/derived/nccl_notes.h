@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What NCCL told its profiler plugin about the kernels that it launched: proto/nccl_names.h. NCCL
+// tells it right behind the launch, on the thread of the launch. What a thread of CUDA was told
+// (a graph that runs again) belongs to no launch. Pure, any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/derived/collective_message.h"
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+// One collective or one message.
+struct NcclNote {
+  CollectiveKind kind = CollectiveKind::kUnknown;
+  uint64_t communicator = 0;
+  std::string description;        // the communicator's name
+  int64_t number = -1;            // among the communicator's collectives; -1: a message
+  std::optional<uint64_t> bytes;  // of one rank's part, as proto::kNcclBytes
+  uint32_t ranks = 0, nodes = 0;  // of the communicator; 0: not known
+  int32_t rank = -1;              // of this process in the communicator
+  int32_t peer = -1;              // likewise; -1: a collective
+};
+
+// Returns the notes by the correlation of their launch, in their order.
+std::unordered_map<uint32_t, std::vector<NcclNote>> NcclNotesOf(const Process& process);
+
+}  // namespace gpuprof::analysis
