@@ -35,7 +35,7 @@ class NcclCalls {
     CollectiveKind kind = CollectiveKind::kUnknown;
     std::optional<uint64_t> communicator, bytes, peer;
   };
-  // What the program's call of ncclCommInitRank told.
+  // What the program's call of ncclCommInitRank says.
   struct Size {
     uint32_t ranks = 0;
     int32_t own_rank = -1;

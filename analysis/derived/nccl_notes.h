@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What NCCL told its profiler plugin about the kernels that it launched: proto/nccl_names.h. NCCL
-// tells it right behind the launch, on the thread of the launch. What a thread of CUDA was told
-// (a graph that runs again) belongs to no launch. Pure, any thread.
+// What NCCL reported to its profiler plugin about the kernels that it launched: proto/nccl_names.h.
+// NCCL reports right behind the launch, on the thread of the launch. A report on a thread of CUDA is
+// of a graph that runs again, and belongs to no launch. Pure, any thread.
 
 #pragma once
 
