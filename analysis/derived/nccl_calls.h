@@ -26,7 +26,7 @@ class NcclCalls {
  public:
   explicit NcclCalls(const Process& process);
 
-  // Fills what NCCL told of the kernel. `correlation`: the kernel's.
+  // Fills what NCCL reported about the kernel. `correlation`: the kernel's.
   void Read(uint32_t correlation, RankEntries* rank, CollectiveEntry* entry);
 
  private:
