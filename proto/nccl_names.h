@@ -15,7 +15,8 @@ inline constexpr char kNcclProfilerDomain[] = "NCCL profiler";
 // The hash that all ranks of a communicator share, and the name that the program gave it.
 inline constexpr char kNcclCommunicator[] = "communicator";
 inline constexpr char kNcclCommunicatorName[] = "communicator name";
-// Among all collectives of the communicator, from 0. -1: a message.
+// Among the communicator's collectives of this operation, from 0. -1: a message. What a graph runs
+// again is not counted.
 inline constexpr char kNcclNumber[] = "number";
 // A rank's part of what all gather, and of what each keeps of a sum. Otherwise the message.
 inline constexpr char kNcclBytes[] = "bytes";

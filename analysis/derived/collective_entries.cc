@@ -181,7 +181,7 @@ std::map<uint32_t, RankEntries> KernelEntries(const Process& process) {
             .first->second.Read(track.kernel.detail[i], known->second.is_send_receive, &entry);
       } else {
         if (!calls) calls = std::make_unique<NcclCalls>(process);
-        calls->Read(track.kernel.correlation[i], &rank, &entry);
+        calls->Read(track.kernel, i, &rank, &entry);
       }
       rank.entries.push_back(entry);
     }

@@ -4,9 +4,9 @@
 // When the ranks of one process entered collectives: kernels of collectives on a device, or calls
 // of PyTorch's process groups on the host. Pure, any thread.
 //
-// The kernel's own detail names the group of ranks of a collective. Otherwise NCCL names it, by
-// what it told about the kernel: nccl_calls.h. Calls of the host lack one if a process has several
-// groups: gloo_groups.h finds it. A process of one group alone has all its calls in that group.
+// The kernel's own detail names the group of ranks of a collective. Otherwise NCCL names it:
+// nccl_calls.h. Calls of the host lack one if a process has several groups: gloo_groups.h finds it.
+// A process of one group alone has all its calls in that group.
 
 #pragma once
 
@@ -37,6 +37,7 @@ struct CollectiveEntry {
   uint32_t group = kNoGroup;  // index in RankEntries::groups
   int32_t peer = -1;      // the other rank of a message, in its group; -1: not known, or no message
   int64_t sequence = -1;  // among the group's collectives; -1: not known
+  bool is_of_kind = false;        // `sequence` counts the group's collectives of this kind alone
   std::optional<uint64_t> bytes;  // SizeOf the message
   std::optional<uint64_t> received_bytes;
 };

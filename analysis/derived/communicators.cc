@@ -19,10 +19,14 @@
 namespace gpuprof::analysis {
 namespace {
 
+// The number of a collective, among those of the kind; kUnknown: among all of the group.
+using GroupNumber = std::pair<CollectiveKind, int64_t>;
+
 // The collectives of one member, in their order.
 struct MemberEntries {
   size_t rank = 0;
   std::vector<uint32_t> entries;
+  std::vector<GroupNumber> numbers;     // of the entries
   std::vector<uint32_t> repeats;        // of the entries: how many before have the same number
   std::vector<std::string_view> names;  // of the entries, for matching by order
   int64_t shift = 0;                    // entry i + shift belongs to entry i of the reference
@@ -39,12 +43,12 @@ class GroupMatcher {
   void Match(std::vector<MemberEntries> members) {
     members_ = std::move(members);
     if (members_.size() < 2) return;
-    bool is_numbered = true;
-    for (const MemberEntries& member : members_)
-      for (const uint32_t entry : member.entries)
-        is_numbered &= EntryOf(member, entry).sequence >= 0;
-    group_.by_sequence = is_numbered;
-    if (is_numbered) {
+    group_.by_sequence =
+        std::all_of(members_.begin(), members_.end(), [&](const MemberEntries& member) {
+          return std::any_of(member.entries.begin(), member.entries.end(),
+                             [&](uint32_t entry) { return EntryOf(member, entry).sequence >= 0; });
+        });
+    if (group_.by_sequence) {
       MatchBySequence();
     } else {
       MatchByOrder();
@@ -61,19 +65,29 @@ class GroupMatcher {
 
   // Returns the number of the entry, and how many entries before it have the same number: those of
   // one call of the program that sends several tensors.
-  std::pair<int64_t, uint32_t> KeyOf(const MemberEntries& member, size_t place) const {
-    return {At(member, static_cast<int64_t>(place)).sequence, member.repeats[place]};
+  static std::pair<GroupNumber, uint32_t> KeyOf(const MemberEntries& member, size_t place) {
+    return {member.numbers[place], member.repeats[place]};
   }
 
+  // An entry without a number (a graph that runs again) has that of the entry before it. Of those
+  // before the first number nothing tells how many came before the recording.
   void SortByNumber(MemberEntries* member) const {
-    std::stable_sort(member->entries.begin(), member->entries.end(), [&](uint32_t a, uint32_t b) {
-      return EntryOf(*member, a).sequence < EntryOf(*member, b).sequence;
-    });
-    member->repeats.assign(member->entries.size(), 0);
-    for (size_t i = 1; i < member->entries.size(); ++i) {
-      const bool is_repeat = EntryOf(*member, member->entries[i]).sequence ==
-                             EntryOf(*member, member->entries[i - 1]).sequence;
-      if (is_repeat) member->repeats[i] = member->repeats[i - 1] + 1;
+    std::vector<std::pair<GroupNumber, uint32_t>> numbered;
+    GroupNumber number = {CollectiveKind::kUnknown, -1};
+    for (const uint32_t place : member->entries) {
+      const CollectiveEntry& entry = EntryOf(*member, place);
+      const CollectiveKind among = entry.is_of_kind ? entry.kind : CollectiveKind::kUnknown;
+      if (entry.sequence >= 0) number = {among, entry.sequence};
+      if (number.second >= 0) numbered.emplace_back(number, place);
+    }
+    std::stable_sort(numbered.begin(), numbered.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    member->entries.clear();
+    for (const auto& [own, entry] : numbered) {
+      const bool is_repeat = !member->numbers.empty() && member->numbers.back() == own;
+      member->repeats.push_back(is_repeat ? member->repeats.back() + 1 : 0);
+      member->numbers.push_back(own);
+      member->entries.push_back(entry);
     }
   }
 
@@ -118,11 +132,26 @@ class GroupMatcher {
       }
       group_.entries.insert(group_.entries.end(), found.begin(), found.end());
     }
+    SortByTime();
     group_.match = !group_.entries.empty() && different <= group_.collectives()
                        ? GroupMatch::kMatched
                    : different != 0 ? GroupMatch::kDifferentOrder
                                     : GroupMatch::kUnplaced;
     if (group_.match != GroupMatch::kMatched) group_.entries.clear();
+  }
+
+  // Orders the collectives by the begin at the first member, as numbers may be of one kind.
+  void SortByTime() {
+    const size_t count = members_.size();
+    std::vector<std::pair<int64_t, size_t>> order;
+    for (size_t i = 0; i < group_.entries.size() / count; ++i)
+      order.emplace_back(EntryOf(members_.front(), group_.entries[i * count]).start_ns, i);
+    if (std::is_sorted(order.begin(), order.end())) return;
+    std::sort(order.begin(), order.end());
+    const std::vector<uint32_t> before = std::move(group_.entries);
+    group_.entries.clear();
+    for (const auto& [start, i] : order)
+      for (size_t m = 0; m < count; ++m) group_.entries.push_back(before[i * count + m]);
   }
 
   // Entries of the reference that two members share: [first, last).

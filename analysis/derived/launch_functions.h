@@ -13,8 +13,8 @@
 
 namespace gpuprof::analysis {
 
-// Returns the functions (ApiTable::function) of the process that launch. True: the function launches
-// a CUDA graph.
+// Returns the functions (ApiTable::function) of the process that launch. True: the function
+// launches a CUDA graph.
 std::unordered_map<uint32_t, bool> LaunchFunctions(const Process& process);
 
 }  // namespace gpuprof::analysis

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/derived/launch_functions.h"
 #include "analysis/derived/range_value_rows.h"
 
 namespace gpuprof::analysis {
@@ -47,7 +48,10 @@ std::optional<uint64_t> SizeOfPart(CollectiveKind kind, uint64_t bytes, uint32_t
 
 }  // namespace
 
-NcclCalls::NcclCalls(const Process& process) : process_(process), notes_(NcclNotesOf(process)) {
+NcclCalls::NcclCalls(const Process& process)
+    : process_(process), notes_(process), launches_(LaunchFunctions(process)) {
+  for (size_t at = 0; at < process.tracks.size(); ++at)
+    if (!process.tracks[at].is_stream) tracks_.emplace(process.tracks[at].tid, at);
   uint32_t nccl = 0;
   for (const auto& [id, text] : process.strings)
     if (text == kNcclDomain) nccl = id;
@@ -98,17 +102,30 @@ void NcclCalls::AddTrack(const Track& track, uint32_t nccl) {
                    [](const Range& a, const Range& b) { return a.span.start < b.span.start; });
 }
 
-const NcclCalls::Range* NcclCalls::Find(uint32_t correlation) const {
-  const std::optional<Call> call = calls_->Find(correlation);
-  if (!call || ranges_[call->track].empty()) return nullptr;
-  const std::vector<Range>& ranges = ranges_[call->track];
+std::optional<NcclCalls::Moment> NcclCalls::CaptureOf(uint64_t graph_node) const {
+  const auto node = process_.graphs.nodes.find(process_.graphs.RootOf(graph_node));
+  if (node == process_.graphs.nodes.end() || node->second.made_by == 0) return std::nullopt;
+  const auto track = tracks_.find(node->second.made_by);
+  if (track == tracks_.end()) return std::nullopt;
+  return Moment{track->second, node->second.made_ns};
+}
+
+bool NcclCalls::LaunchesGraph(const Call& call) const {
+  const ApiTable& calls = process_.tracks[call.track].api;
+  if (calls.has_ids_alone()) return false;
+  const auto function = launches_.find(calls.function[call.row]);
+  return function != launches_.end() && function->second;
+}
+
+const NcclCalls::Range* NcclCalls::Find(const Moment& moment) const {
+  const std::vector<Range>& ranges = ranges_[moment.track];
   const auto after = std::partition_point(ranges.begin(), ranges.end(), [&](const Range& each) {
-    return each.span.start <= call->start_ns;
+    return each.span.start <= moment.time_ns;
   });
   if (after == ranges.begin()) return nullptr;
   const Range& last = *(after - 1);
   // The end of a group launches what the calls before it asked for.
-  const bool is_inside = last.span.end >= call->start_ns;
+  const bool is_inside = last.span.end >= moment.time_ns;
   return is_inside || last.kind != CollectiveKind::kUnknown ? &last : nullptr;
 }
 
@@ -132,6 +149,7 @@ void NcclCalls::ReadNotes(const std::vector<NcclNote>& notes, RankEntries* rank,
   group.own_rank = first.rank;
   group.description = first.description;
   entry->sequence = first.number;
+  entry->is_of_kind = true;
   if (first.kind != CollectiveKind::kUnknown) entry->kind = first.kind;
   entry->peer = first.peer;
   uint64_t bytes = 0;
@@ -147,13 +165,23 @@ void NcclCalls::ReadNotes(const std::vector<NcclNote>& notes, RankEntries* rank,
   if (has_bytes) entry->bytes = SizeOfPart(entry->kind, bytes, group.size);
 }
 
-void NcclCalls::Read(uint32_t correlation, RankEntries* rank, CollectiveEntry* entry) {
-  if (correlation == 0) return;
-  const Range* range = calls_ ? Find(correlation) : nullptr;
+void NcclCalls::Read(const KernelTable& kernels, size_t row, RankEntries* rank,
+                     CollectiveEntry* entry) {
+  const uint32_t correlation = kernels.correlation[row];
+  const uint64_t node = kernels.graph_node[row];
+  const std::optional<Call> call = calls_ ? calls_->Find(correlation) : std::nullopt;
+  const bool is_of_graph = kernels.graph[row] != 0 || node != 0 || (call && LaunchesGraph(*call));
+  std::optional<Moment> moment;
+  if (is_of_graph) moment = CaptureOf(node);
+  if (!is_of_graph && call) moment = Moment{call->track, call->start_ns};
+  const Range* range = calls_ && moment ? Find(*moment) : nullptr;
   if (range != nullptr) ReadRange(*range, rank, entry);
+  const std::vector<NcclNote>* notes = nullptr;
+  if (!is_of_graph) notes = notes_.OfCall(correlation);
+  if (is_of_graph && moment) notes = notes_.OfMoment(moment->track, moment->time_ns);
   // What the range said of another communicator of the same group of calls is wrong here.
-  const auto notes = notes_.find(correlation);
-  if (notes != notes_.end()) ReadNotes(notes->second, rank, entry);
+  if (notes != nullptr) ReadNotes(*notes, rank, entry);
+  if (is_of_graph) entry->sequence = -1;
 }
 
 }  // namespace gpuprof::analysis

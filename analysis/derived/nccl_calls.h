@@ -26,8 +26,9 @@ class NcclCalls {
  public:
   explicit NcclCalls(const Process& process);
 
-  // Fills what NCCL reported about the kernel. `correlation`: the kernel's.
-  void Read(uint32_t correlation, RankEntries* rank, CollectiveEntry* entry);
+  // Fills what NCCL reported about the kernel. For a kernel of a graph NCCL reported when the graph
+  // was captured. Then there is no number, as the graph runs again and again.
+  void Read(const KernelTable& kernels, size_t row, RankEntries* rank, CollectiveEntry* entry);
 
  private:
   struct Range {
@@ -40,17 +41,26 @@ class NcclCalls {
     uint32_t ranks = 0;
     int32_t own_rank = -1;
   };
+  // Where the program launched a kernel, or captured it.
+  struct Moment {
+    size_t track = 0;
+    int64_t time_ns = 0;
+  };
   void AddTrack(const Track& track, uint32_t nccl);
-  const Range* Find(uint32_t correlation) const;
+  std::optional<Moment> CaptureOf(uint64_t graph_node) const;
+  bool LaunchesGraph(const Call& call) const;
+  const Range* Find(const Moment& moment) const;
   void ReadRange(const Range& range, RankEntries* rank, CollectiveEntry* entry) const;
   static void ReadNotes(const std::vector<NcclNote>& notes, RankEntries* rank,
                         CollectiveEntry* entry);
 
   const Process& process_;
-  std::vector<std::vector<Range>> ranges_;                     // by track, by start
-  std::map<uint64_t, Size> sizes_;                             // by communicator
-  std::unique_ptr<CallIndex> calls_;                           // null: there are no ranges
-  std::unordered_map<uint32_t, std::vector<NcclNote>> notes_;  // by correlation
+  std::vector<std::vector<Range>> ranges_;  // by track, by start
+  std::map<uint64_t, Size> sizes_;          // by communicator
+  std::unique_ptr<CallIndex> calls_;        // null: there are no ranges
+  NcclNotes notes_;
+  std::unordered_map<int32_t, size_t> tracks_;   // by thread
+  std::unordered_map<uint32_t, bool> launches_;  // LaunchFunctions
 };
 
 }  // namespace gpuprof::analysis

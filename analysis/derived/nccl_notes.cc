@@ -66,25 +66,39 @@ std::vector<std::pair<int64_t, uint32_t>> LaunchesOf(
 
 }  // namespace
 
-std::unordered_map<uint32_t, std::vector<NcclNote>> NcclNotesOf(const Process& process) {
-  std::unordered_map<uint32_t, std::vector<NcclNote>> found;
+NcclNotes::NcclNotes(const Process& process) {
   uint32_t domain = 0;
   for (const auto& [id, text] : process.strings)
     if (text == proto::kNcclProfilerDomain) domain = id;
-  if (domain == 0) return found;
+  if (domain == 0) return;
   const std::unordered_map<uint32_t, bool> functions = LaunchFunctions(process);
-  for (const Track& track : process.tracks) {
+  for (size_t at = 0; at < process.tracks.size(); ++at) {
+    const Track& track = process.tracks[at];
     if (track.range_value.rows() == 0) continue;
     const std::vector<PlacedNote> notes = NotesOf(process, track, domain);
     if (notes.empty()) continue;
-    const auto launches = LaunchesOf(track, functions);
+    const std::vector<Launch>& launches = launches_[at] = LaunchesOf(track, functions);
     size_t next = 0;
     for (const PlacedNote& placed : notes) {
       while (next < launches.size() && launches[next].first <= placed.time_ns) ++next;
-      if (next != 0) found[launches[next - 1].second].push_back(placed.note);
+      if (next != 0) notes_[launches[next - 1].second].push_back(placed.note);
     }
   }
-  return found;
+}
+
+const std::vector<NcclNote>* NcclNotes::OfCall(uint32_t correlation) const {
+  const auto found = notes_.find(correlation);
+  return found == notes_.end() ? nullptr : &found->second;
+}
+
+const std::vector<NcclNote>* NcclNotes::OfMoment(size_t track, int64_t time_ns) const {
+  const auto known = launches_.find(track);
+  if (known == launches_.end()) return nullptr;
+  const std::vector<Launch>& launches = known->second;
+  const auto after =
+      std::partition_point(launches.begin(), launches.end(),
+                           [time_ns](const Launch& launch) { return launch.first <= time_ns; });
+  return after == launches.begin() ? nullptr : OfCall((after - 1)->second);
 }
 
 }  // namespace gpuprof::analysis

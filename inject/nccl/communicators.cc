@@ -27,12 +27,6 @@ Communicator* Table() {
   return table;
 }
 
-uint32_t IndexOf(const char* operation) {
-  uint32_t index = 0;
-  while (index < kOperationCount && strcmp(kOperations[index], operation) != 0) ++index;
-  return index;
-}
-
 }  // namespace
 
 Communicator* AddCommunicator(uint64_t id, const char* name, uint32_t ranks,
@@ -47,7 +41,6 @@ Communicator* AddCommunicator(uint64_t id, const char* name, uint32_t ranks,
     place.nodes = nodes;
     memset(place.name, 0, sizeof(place.name));
     if (name != nullptr) memcpy(place.name, name, strnlen(name, sizeof(place.name) - 1));
-    for (std::atomic<uint64_t>& count : place.counts) count.store(0, std::memory_order_relaxed);
     return &place;
   }
   return nullptr;
@@ -55,15 +48,6 @@ Communicator* AddCommunicator(uint64_t id, const char* name, uint32_t ranks,
 
 void RemoveCommunicator(Communicator* communicator) noexcept {
   communicator->is_used.store(0, std::memory_order_release);
-}
-
-uint64_t NumberAmongAll(Communicator* communicator, const char* operation,
-                        uint64_t number) noexcept {
-  communicator->counts[IndexOf(operation)].store(number + 1, std::memory_order_relaxed);
-  uint64_t all = 0;
-  for (const std::atomic<uint64_t>& count : communicator->counts)
-    all += count.load(std::memory_order_relaxed);
-  return all - 1;
 }
 
 }  // namespace gpuprof::inject::nccl

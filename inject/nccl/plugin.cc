@@ -89,11 +89,6 @@ void Copy(const char* from, char* to) {
   if (from != nullptr) memcpy(to, from, strnlen(from, kMostWordBytes - 1));
 }
 
-const char* OperationOf(const char* text) { return text != nullptr ? text : "Unknown"; }
-const char* OperationOf(uint8_t code) {
-  return code < kOperationCount ? kOperations[code] : "Unknown";
-}
-
 // Returns the bytes of a value by the type's name: "ncclBfloat16". 0: not known.
 uint32_t BytesOfType(const char* type) {
   if (type == nullptr) return 0;
@@ -104,7 +99,9 @@ uint32_t BytesOfType(const char* type) {
   return bits / 8;
 }
 
-// The types of version 1, by number.
+// What version 1 has numbers for.
+constexpr const char* kOperations[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+                                       "AllReduce", "SendRecv", "Send",      "Recv"};
 constexpr const char* kTypes[] = {"ncclInt8",     "ncclUint8",      "ncclInt32",
                                   "ncclUint32",   "ncclInt64",      "ncclUint64",
                                   "ncclFloat16",  "ncclFloat32",    "ncclFloat64",
@@ -145,20 +142,17 @@ void Write(const char* operation, const Communicator& communicator, const char* 
   payloads.count = payloads.payload[0].definition != nullptr ? 1 : 0;
   ranges::Event event;
   event.domain = g_domain;
-  event.message = ranges::Ascii(operation);
+  event.message = ranges::Ascii(operation != nullptr ? operation : "Unknown");
   event.payloads = &payloads;
   ranges::Mark(event);
 }
 
 template <typename Event>
 void OnCollective(const Event& event, Communicator* communicator) {
-  const char* operation = OperationOf(event.operation);
-  // Counted while nothing is recorded, too.
-  const uint64_t number = NumberAmongAll(communicator, operation, event.number);
   if constexpr (requires { event.communicator; }) NoteCommunicator(event, communicator);
   if (!Recording(proto::kSourceNccl)) return;
   Note note = {};
-  note.number = static_cast<int64_t>(number);
+  note.number = static_cast<int64_t>(event.number);
   note.bytes = event.count;
   note.rank = event.head.rank;
   note.peer = -1;
@@ -166,7 +160,7 @@ void OnCollective(const Event& event, Communicator* communicator) {
   note.channels = event.channels;
   Copy(NameOf(kAlgorithms, event.algorithm), note.algorithm);
   Copy(NameOf(kProtocols, event.protocol), note.protocol);
-  Write(operation, *communicator, NameOf(kTypes, event.type), &note);
+  Write(NameOf(kOperations, event.operation), *communicator, NameOf(kTypes, event.type), &note);
 }
 
 template <typename Event>
@@ -179,7 +173,7 @@ void OnMessage(const Event& event, Communicator* communicator) {
   note.rank = event.head.rank;
   note.peer = event.peer;
   if constexpr (requires { event.channels; }) note.channels = event.channels;
-  Write(OperationOf(event.operation), *communicator, NameOf(kTypes, event.type), &note);
+  Write(NameOf(kOperations, event.operation), *communicator, NameOf(kTypes, event.type), &note);
 }
 
 // NCCL stops only events that have a handle.
