@@ -41,7 +41,7 @@ class NcclCalls {
     uint32_t ranks = 0;
     int32_t own_rank = -1;
   };
-  // Where the program launched a kernel, or captured it.
+  // The place at which the program launched a kernel, or captured it.
   struct Moment {
     size_t track = 0;
     int64_t time_ns = 0;
