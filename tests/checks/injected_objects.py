@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 OLDEST_GLIBC = (2, 28)
 NEEDED = {"libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 # Bytes of code and data (text + data + bss without the ring tables), with some air. May only fall, or rise with a reason in the commit.
-MOST_BYTES = {"inject": 235_000, "tracer": 1_060_000}
+MOST_BYTES = {"inject": 243_000, "tracer": 1_060_000}
 FOREIGN = re.compile(r"^(_ZNS?[tK]?St|_ZSt|_ZTISt|__cxa_|__gxx_|_Unwind_|_ZN6google8protobuf|GLIBCXX)")
 # Hooked by the inject object: what runs inside a hook must not pass through another.
 HOOKED_LOCKS = re.compile(r"^(pthread_(mutex|rwlock|cond|barrier)_|pthread_(timed|clock)?join|sem_|mtx_|cnd_|thrd_)")
