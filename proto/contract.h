@@ -31,7 +31,7 @@ namespace gpuprof::proto {
     "How long after a snapshot no trigger takes another.")                                         \
   X(kEnvSnapshots, "GPUPROF_SNAPSHOTS", "",                                                        \
     "Largest number of snapshots that a process keeps; the oldest is removed; unset: all.")        \
-  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt,samples",       \
+  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt,nccl,samples",  \
     "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
   X(kEnvPython, "GPUPROF_PYTHON_CALLS", "",                                                        \
     "Record of Python: trace:GLOBS (each call of a function whose module.qualname or file "        \

@@ -15,6 +15,8 @@
 
 #include "analysis/model/names.h"
 #include "analysis/model/table_columns.h"
+#include "analysis/query/column_names.h"
+#include "analysis/query/range_value_table.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -120,65 +122,6 @@ struct Source {
   Codes codes = Codes::kNone;
 };
 
-ValueType TypeOf(ColumnType type) {
-  switch (type) {
-    case ColumnType::kTime:
-    case ColumnType::kDuration:
-    case ColumnType::kSignedBytes:
-    case ColumnType::kSigned:
-    case ColumnType::kThread:
-      return ValueType::kSigned;
-    case ColumnType::kEnum:
-    case ColumnType::kFlags:
-    case ColumnType::kDevice:
-      return ValueType::kText;
-    case ColumnType::kString:
-    case ColumnType::kSignature:
-    case ColumnType::kFunction:
-    case ColumnType::kCounter:
-      return ValueType::kId;
-    case ColumnType::kFlag:
-      return ValueType::kBoolean;
-    default:
-      return ValueType::kUnsigned;
-  }
-}
-
-const char* UnitOf(ColumnType type) {
-  switch (type) {
-    case ColumnType::kTime:
-    case ColumnType::kDuration:
-      return "ns";
-    case ColumnType::kBytes:
-    case ColumnType::kSignedBytes:
-      return "bytes";
-    default:
-      return "";
-  }
-}
-
-// Returns the name of a column of SQL: with its unit, and "_id" if it is a number of a text.
-std::string NameOf(const char* name, ColumnType type) {
-  const std::string plain = name;
-  switch (type) {
-    case ColumnType::kTime:
-      return plain == "time" ? "time_ns" : plain + "_ns";
-    case ColumnType::kDuration:
-      return plain == "duration" ? "dur_ns" : plain + "_ns";
-    case ColumnType::kBytes:
-    case ColumnType::kSignedBytes:
-      return plain == "bytes" || plain.ends_with("_bytes") ? plain : plain + "_bytes";
-    case ColumnType::kString:
-      return plain + "_id";
-    case ColumnType::kSignature:
-    case ColumnType::kFunction:
-    case ColumnType::kCounter:
-      return "name_id";
-    default:
-      return plain;
-  }
-}
-
 class EventTable;
 
 class EventScan : public TableScan {
@@ -275,16 +218,16 @@ void EventTable::Add(std::string name, ValueType type, std::string unit, const S
 
 void EventTable::AddSpec(int place, const ColumnSpec& column) {
   if (column.type != ColumnType::kBits) {
-    const ValueType type = TypeOf(column.type);
-    Add(NameOf(column.name, column.type), type, UnitOf(column.type),
+    const ValueType type = SqlTypeOf(column.type);
+    Add(SqlNameOf(column.name, column.type), type, SqlUnitOf(column.type),
         {From::kColumn, place, nullptr, column.type, column.codes},
         type == ValueType::kId ? "names" : "");
     return;
   }
   for (int i = 0; i < column.fields; ++i) {
     const proto::BitField& field = column.field[i];
-    const ValueType type = TypeOf(field.type);
-    Add(NameOf(field.name, field.type), type, UnitOf(field.type),
+    const ValueType type = SqlTypeOf(field.type);
+    Add(SqlNameOf(field.name, field.type), type, SqlUnitOf(field.type),
         {From::kColumn, place, &field, field.type, field.codes},
         type == ValueType::kId ? "names" : "");
   }
@@ -593,8 +536,13 @@ std::string TableName(std::string_view name) {
 }  // namespace
 
 void AddEventTables(const TraceNames& names, TraceSteps* steps, QueryTables* tables) {
-  for (const TableSpec& spec : proto::kTables)
-    tables->push_back(std::make_unique<EventTable>(spec, TableName(spec.name), names, steps));
+  for (const TableSpec& spec : proto::kTables) {
+    if (spec.kind == ChunkKind::kRangePayload) {  // the reader has made values of its rows
+      tables->push_back(MakeRangeValueTable(names));
+    } else {
+      tables->push_back(std::make_unique<EventTable>(spec, TableName(spec.name), names, steps));
+    }
+  }
 }
 
 }  // namespace gpuprof::analysis

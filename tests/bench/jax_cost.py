@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-WITHOUT = "--trace=cuda,heap,mmap,locks,threads,tensors,nvtx,itt,samples"
+WITHOUT = "--trace=cuda,heap,mmap,locks,threads,tensors,nvtx,itt,nccl,samples"
 
 
 def child(steps, units, batch, own):

@@ -141,7 +141,8 @@ TEST(Values, Sources) {
   EXPECT_EQ(sources.bits, proto::kSourceFiles);
   EXPECT_EQ(ParseSources("um", &sources), "");
   EXPECT_EQ(sources.bits, proto::kSourceUnifiedMemory | proto::kSourceCuda) << "it needs cuda";
-  EXPECT_THAT(ParseSources("?", &sources), HasSubstr("nvtx, itt, files, samples, comma separated"));
+  EXPECT_THAT(ParseSources("?", &sources),
+              HasSubstr("nvtx, itt, nccl, files, samples, comma separated"));
 }
 
 // The list of sources knows which are on by default, and so does the table of the environment.
