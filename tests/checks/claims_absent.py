@@ -41,7 +41,7 @@ ABSENT = [
     ("docs/limits.md", "but has not run there", exists("tests/golden/traces/aarch64*")),
     ("docs/limits.md", "of PyTorch are not recorded", says("proto/record.h", r"kAsyncRange")),
     ("docs/gpu.md", "This has not been measured yet", PM_CLOCKS),
-    ("docs/advice.md", "the calls of the store, which are not recorded", says("proto/sources.h", r'"(?:c10d|nccl)"')),
+    ("docs/advice.md", "the calls of the store, which are not recorded", says("proto/sources.h", r'"(?:c10d|store)"')),
     ("docs/advice.md", "the width and generation of the PCIe link, which are not recorded", says("launcher/gpu/counters.cc", r"PcieLink")),
     ("docs/advice.md", "swaps of pages, which are not recorded", says("proto/schema.h", r'"swap')),
     ("docs/advice.md", "these settings are not recorded", says("proto/bundle.proto", r"persistence|governor|numa")),
