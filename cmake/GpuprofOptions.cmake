@@ -40,9 +40,10 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 find_program(GPUPROF_CCACHE ccache)
 mark_as_advanced(GPUPROF_CCACHE)
 if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this sloppiness ccache stores nothing that is compiled with a precompiled header. A precompiled header has
-  # checksums of whole files: one of other comments is another one. The namespace is that of entries with comments.
-  set(ccache env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_COMMENTS=1 CCACHE_NAMESPACE=comments)
+  # Without this sloppiness ccache stores nothing that is compiled with a precompiled header. What the preprocessor makes of
+  # such a header lacks its macros: a changed macro found the old header. Dependencies are compared as whole files instead.
+  # The namespace keeps entries apart that were found otherwise.
+  set(ccache env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 CCACHE_NAMESPACE=depend)
   if(CMAKE_SYSTEM_NAME STREQUAL "WASI")
     # ccache does not know the scripts that call Zig's clang.
     list(APPEND ccache CCACHE_COMPILERTYPE=clang CCACHE_COMPILERCHECK=content)
